@@ -117,7 +117,7 @@ def server_from_opt(opt: Options) -> ChatServer:
         'max_tokens': opt['server_max_tokens'],
     }
     if opt['server_logprobs']:
-        # llama-cpp-python gives none without the second field.
+        # llama-cpp-python returns no log probabilities without the second field.
         settings |= {'logprobs': True, 'top_logprobs': 1}
     return ChatServer(
         opt['server_url'],
@@ -133,7 +133,7 @@ STRATEGY = ('server',)
 
 
 class ChatServerAgent(CandidateAgent):
-    """Replies with what a server's model says."""
+    """Replies with the text that a server's model generates."""
 
     what = 'A model behind a server'
 
@@ -159,17 +159,17 @@ class ChatServerAgent(CandidateAgent):
     def read(
         self, dialogue: Sequence[SpokenTurn], knowledge: str
     ) -> list[dict[str, str]]:
-        """The messages to send."""
+        """Return the messages to send."""
         return build_messages(self.loaded[1], dialogue, knowledge)
 
     def find(
         self, contexts: Sequence[Any], searches: Sequence[SearchPhase]
     ) -> list[list[Candidate]]:
         """
-        The replies in the server's order.
+        Request replies, in the server's order.
 
-        :raises ServerError: when the server fails, or gives no reply's log
-            probabilities where they were asked for.
+        :raises ServerError: when the server fails, or returns no log probabilities
+            although they were requested.
         """
         rest = self.opt['server_samples'] - 1
         numbers = [
@@ -178,7 +178,7 @@ class ChatServerAgent(CandidateAgent):
         ]
         pools = self.server.replies(contexts, numbers)
         replies = [reply for reply in chain.from_iterable(pools) if reply.text]
-        # A server may leave out those of a single reply.
+        # A server may omit the log probabilities of a single reply.
         if (
             self.opt['server_logprobs']
             and replies

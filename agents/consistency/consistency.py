@@ -44,7 +44,7 @@ from parlai_q2.text.class_map import (
 from parlai_q2.turns import Example
 
 DEFAULT_SCORER = 'consistency'
-# The classes to answer with where neither the task nor --classes names any.
+# The classes to answer with if neither the task nor --classes names any.
 OWN_CLASSES = ('consistent', 'inconsistent', 'generic')
 
 
@@ -121,7 +121,7 @@ class ConsistencyAgent(Agent):
         reply['consistency'] = plain(evidence)
         labels = read_labels(message)
         if self.opt.get('interactive_mode'):
-            # Worded as ParlAI's own classifiers word it.
+            # The same wording as in ParlAI's own classifiers.
             probability = round_sigfigs(probabilities[chosen], 4)
             prediction = f'Predicted class: {answer}\nwith probability: {probability}'
             reply.force_set('text', prediction)

@@ -41,16 +41,16 @@ from parlai_q2.rerank.candidate import Candidate, first_distinct
 DEFAULT_INFERENCE = SearchMethod.NUCLEUS
 # The widest beam and the most tokens to sample from for --inference.
 MAX_WIDTH = 200
-# If too few candidates are distinct, a second search looks for so many times as many.
+# If too few candidates are distinct, a second search asks for this many times as many.
 SECOND_SEARCH = 2
 SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
-# What suits the shipped reply model, and the defaults for other models.
+# Defaults that suit the shipped reply model, and the defaults for other models.
 SHIPPED_DEFAULTS = {'prompt_template': REPLY, **REPLY_OPTIONS}
 OTHER_DEFAULTS = {name: getattr(Decoding, name, None) for name in SHIPPED_DEFAULTS}
 
 
 def defaults(model_path: str) -> Options:
-    """The defaults of options that depend on the model."""
+    """Return the defaults of the options that depend on the model."""
     return SHIPPED_DEFAULTS if model_path == SHIPPED_MODEL else OTHER_DEFAULTS
 
 
@@ -128,7 +128,7 @@ def add_options(
 
 def strategy_from_opt(opt: Options) -> Strategy:
     """
-    The search of an agent that is not reranked.
+    Return the search strategy of an agent that is not reranked.
 
     :raises ConfigError: if a number is out of range.
     """
@@ -166,7 +166,7 @@ def generator_from_opt(opt: Options, seed: int | None = None) -> Generator:
         folder = shipped_folder(model_path.removeprefix(SHIPPED_PREFIX))
     else:
         folder = Path(model_path).expanduser()
-    # ParlAI's options have numbers below 1 for no limit.
+    # In ParlAI's options, a number below 1 means no limit.
     lengths = (opt.get('text_truncate'), opt.get('truncate'))
     max_context = next((n for n in lengths if n is not None and n >= 1), None)
     label_length = opt.get('label_truncate')
@@ -184,7 +184,7 @@ def generator_from_opt(opt: Options, seed: int | None = None) -> Generator:
 
 
 class Ctranslate2Agent(CandidateAgent):
-    """Replies with what a converted model generates."""
+    """Replies with the text that a converted model generates."""
 
     what = 'A converted model'
     loaded: Generator
@@ -212,7 +212,7 @@ class Ctranslate2Agent(CandidateAgent):
         return generator_from_opt(opt, seed if is_sampling else None)
 
     def read(self, dialogue: Sequence[SpokenTurn], knowledge: str) -> list[str]:
-        """The model's tokens for a turn; warns once if they were cut."""
+        """Return the model's tokens for a turn; warn once if they were cut."""
         context, fitted = self.loaded.context(dialogue, knowledge)
         if fitted.length > len(context):
             warn_once(
@@ -253,7 +253,7 @@ class Ctranslate2Agent(CandidateAgent):
         strategies: Sequence[Sequence[Strategy]],
         times: int = 1,
     ) -> list[list[Candidate]]:
-        """Search for so many times as many candidates, and keep the distinct ones."""
+        """Search for ``times`` times as many candidates, and keep the distinct ones."""
         searches = [_widen(selected, times) for selected in strategies]
         written = self.loaded.writer.write(contexts, searches)
         pools = self._make_candidates(written, contexts)
@@ -296,7 +296,7 @@ def _widen(strategies: Sequence[Strategy], times: int = 1) -> list[Strategy]:
 def _select_distinct(
     strategies: Sequence[Strategy], pool: Sequence[Candidate]
 ) -> list[Candidate]:
-    """As many different candidates of each strategy as it asks for, in their order."""
+    """Select as many distinct candidates of each strategy as it asks for, in order."""
     selected: list[Candidate] = []
     for strategy in strategies:
         matching = (c for c in pool if c.strategies == (strategy.name,))

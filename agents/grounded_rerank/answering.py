@@ -24,8 +24,8 @@ from parlai_q2.text.questions import is_yes_no_question, only_greets
 # The strategies of ready replies, and the reasons to choose them.
 DOCUMENT, COURTESY = 'document', 'courtesy'
 _REASONS = {DOCUMENT: Reason.DOCUMENT, COURTESY: Reason.COURTESY}
-# Of replies to turns that ask nothing, 11 of 14 that fit have this relevance, and 3 of
-# 12 that do not.
+# After turns that ask nothing, 11 of 14 fitting replies have at least this relevance,
+# and 3 of 12 others.
 MIN_STATEMENT_RELEVANCE = 0.2
 # "I'm not sure about that. It's two years." Generators put spaces into words, too.
 _HEDGES = re.compile(
@@ -78,7 +78,7 @@ def prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ran
         ranking, candidates=(ready, *rest), reason=_REASONS[name], abstain=False
     )
     if name == DOCUMENT:
-        # That it answers was read when it was found.
+        # The search has already read whether it answers.
         as_found = replace(ready, relevance=None)
         alone = choose([as_found], rule, ranking.passages, ranking.turn)
         if alone.abstain:
@@ -87,12 +87,12 @@ def prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ran
 
 
 def _fits(candidate: Candidate, turn_text: str) -> bool:
-    """Whether a reply to a turn that asks nothing need not give way to a courtesy."""
+    """Whether a reply to a turn that asks nothing is better than a courtesy."""
     score, relevance = candidate.score, candidate.relevance
     if score is None or score.label == Label.INCONSISTENT or _hedges(candidate):
         return False
     is_relevant = relevance is not None and relevance >= MIN_STATEMENT_RELEVANCE
-    # Who greets wants no facts.
+    # A person who only greets wants no facts.
     return score.label == Label.GENERIC or (is_relevant and not only_greets(turn_text))
 
 
@@ -104,7 +104,7 @@ def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
         and score.label == Label.CONSISTENT
         and relevance is not None
         and relevance >= MIN_RELEVANCE
-        # Whether yes or no is right is harder to tell.
+        # It is harder to tell whether a yes or a no is right.
         and not is_yes_no_question(knowledge.question)
         and not _hedges(candidate)
     )

@@ -66,8 +66,9 @@ class ChatCommand(NamedTuple):
 
 def parse_command(text: object) -> ChatCommand | None:
     """
-    Read a text as a command; None if it is none, as ``/r/aww is nice``. A blank text is
-    the command :data:`BLANK`, so that it gets no reply and stays out of the history.
+    Parse a text as a command; None if it is no command, such as ``/r/aww is nice``. A
+    blank text is the command :data:`BLANK`, so that it gets no reply and stays out of
+    the history.
     """
     if not isinstance(text, str):
         return None
@@ -146,7 +147,7 @@ def _answer_search(words: str, knowledge: AgentKnowledge, width: int) -> str:
 
 
 def _format_passages(passages: Sequence[Passage]) -> str:
-    # Blank lines separate them, as when they are typed.
+    # Blank lines separate passages, as in typed knowledge.
     return '\n\n'.join(f'{p.title}: {p.text}' if p.title else p.text for p in passages)
 
 
@@ -214,7 +215,7 @@ class ChatCommands(_Generator):
         super().set_interactive_mode(mode, shared)
 
     def read_command(self, observation: Mapping[str, object]) -> ChatCommand | None:
-        """Read a message as a command; None if it is none, or outside a chat."""
+        """Parse a message as a command; None if it is no command, or outside a chat."""
         text = observation.get('text') if self._interactive else None
         return parse_command(text)
 

@@ -95,8 +95,8 @@ class GroundedRerankAgent(ChatCommands):
         """
         Mark the options of an ``.opt`` file, so that the generator upgrades them later.
 
-        Only after this call does ParlAI add the model's path, which tells the
-        generator.
+        ParlAI adds the model's path, which determines the generator, only after this
+        call.
         """
         drop_options_of_other_commands(opt_from_disk)
         opt_from_disk[UPGRADE_LATER] = True
@@ -150,7 +150,7 @@ class GroundedRerankAgent(ChatCommands):
         """Read a message and find its knowledge, or answer a command."""
         observation = readable(observation)
         command = self.read_command(observation)
-        # A blank message at the end of an episode only ends it.
+        # A blank message at the end of an episode carries no turn.
         ends = observation.get('episode_done') and not observation.get('text')
         if command is not None and not ends:
             return self.observe_command(command)
@@ -309,7 +309,8 @@ class GroundedRerankAgent(ChatCommands):
         named_pools = self.candidates_beginning_with(batch, names, **options)
         for index, named_pool in named_pools.items():
             if named_pool:
-                # As ranked: candidates that were read as answers stay so.
+                # Take the ranked candidates, which keep what was read of them as
+                # answers.
                 pool = sorted(rankings[index].candidates, key=lambda c: c.place)
                 named = [replace(c, strategies=(NAMED,)) for c in named_pool]
                 pools[index] = pool + named
@@ -413,7 +414,7 @@ class GroundedRerankAgent(ChatCommands):
 def _replace_texts(
     beam: Sequence[tuple[str, object]], ranking: Ranking
 ) -> list[tuple[str, object]]:
-    """A beam's scores with the texts of the candidates that they belong to."""
+    """Return a beam's scores with the texts of their candidates."""
     scores = (score for _, score in beam)
     return [(c.text, score) for c, score in zip(ranking.candidates, scores)]
 

@@ -42,7 +42,10 @@ class AgentKnowledge(EpisodeKnowledge):
         self._last_inserted: str | None = None
 
     def find(self, message: JsonMapping, earlier: Sequence[str] = ()) -> TurnKnowledge:
-        """Knowledge that a person gave comes with a courtesy, if the turn wants one."""
+        """
+        Find a message's knowledge; add a courtesy to typed knowledge if the turn wants
+        one.
+        """
         found = super().find(message, earlier)
         if not found.passages or found.in_fields or found.in_text or found.searched:
             return found
@@ -67,7 +70,7 @@ class AgentKnowledge(EpisodeKnowledge):
                 copy.pop(name, None)
         if not turn_knowledge.passages or turn_knowledge.in_fields:
             return copy
-        # Small generators repeat whatever comes first in a passage.
+        # Small generators repeat whatever a passage begins with.
         sentences = turn_knowledge.sentences[:MAX_SENTENCES]
         knowledge = '\n'.join(sentences) or turn_knowledge.text
         copy.force_set('knowledge', knowledge)

@@ -243,7 +243,7 @@ def _make_searches(
 def _examples_of_rows(
     running: Sequence[_RunningSearch], device: torch.device
 ) -> torch.Tensor:
-    """The example that each row belongs to, [R]."""
+    """Return the index of the example that each row belongs to, [R]."""
     examples: list[int] = []
     for entry in running:
         examples += [entry.example] * entry.width

@@ -71,8 +71,8 @@ TRAINING = {
     'gradient_clip': 1.0,
 }
 SEGMENTS = 'segment_vec'
-# The log probability of a class that no output counts towards. It is finite, so that
-# the loss of an evaluation stays a number.
+# The log probability of a class without any output. It is finite, so that the loss of
+# an evaluation is not NaN.
 NEVER = math.log(1e-6)
 
 
@@ -111,7 +111,7 @@ def classifier_config(opt: Options) -> ModelConfig:
 
 
 def pair_input(config: ModelConfig, *limits: int | None) -> PairInput:
-    """How a preset's classifier reads pairs; the smallest limit of tokens applies."""
+    """How a preset's classifier reads pairs; the smallest token limit applies."""
     names = {field.name for field in dataclasses.fields(PairInput)}
     form = PairInput(**{k: v for k, v in config.settings.items() if k in names})
     above_zero = [limit for limit in limits if limit is not None and limit > 0]
@@ -156,11 +156,12 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
 
 class HfClassifierModel(nn.Module):
     """
-    Scores each class by the outputs that count towards it. In evaluation the likeliest
-    of them counts, so that the class of the likeliest output is answered: the papers
-    take the most likely of three classes before they merge two (Santhanam et al. 2021).
-    In training their probabilities are added up, so that all of them learn. Where each
-    output is a class of its own, the scores are the model's logits.
+    Scores each class by the outputs that are mapped to it. In evaluation, a class has
+    the score of its likeliest output, so that the answer is the class of the likeliest
+    output: the papers take the most likely of three classes before they merge two
+    (Santhanam et al. 2021). In training, a class has the sum of the probabilities of
+    its outputs, so that all of them learn. If each output is a class of its own, the
+    scores are the model's logits.
     """
 
     def __init__(self, hf: nn.Module, classes: ClassMap):
@@ -203,9 +204,9 @@ def load_hf_model(
     Load the Hugging Face model, ready for training, and the names of its outputs.
 
     :param classes: the names of a new head's outputs.
-    :return: a sequence classifier in fp32, with random weights where ParlAI will read
-        them from a model file; and a name for each output, None for one to leave out.
-    :raises ConfigError: when nothing says what its outputs mean.
+    :return: a sequence classifier in fp32, with random weights if ParlAI will read them
+        from a model file; and a name for each output, None for an output to ignore.
+    :raises ConfigError: when the meaning of its outputs is unknown.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
@@ -241,7 +242,7 @@ def load_hf_model(
 
 
 def name_outputs(names: Sequence[str]) -> dict[str, Any]:
-    """The names of outputs in the form of a Hugging Face configuration."""
+    """Return the names of outputs in the form of a Hugging Face configuration."""
     return {
         'num_labels': len(names),
         'id2label': dict(enumerate(names)),
@@ -271,12 +272,12 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         else:
             expect_no_model_file(opt)
             opt = copy.deepcopy(opt)
-            # First, because ParlAI determines here which saved model to read.
+            # This comes first: it determines which saved model ParlAI reads.
             self._get_init_model(opt, shared)
             self.classifier = classifier_config(opt)
             _settle_classes(opt, self.classifier)
             if opt.get('update_classifier_head_only'):
-                # ParlAI knows the head by another name, and would freeze it too.
+                # ParlAI expects another name of the head, and would freeze it too.
                 raise ConfigError('HfClassifier has no --update-classifier-head-only.')
         super().__init__(opt, shared)
         self.id = 'HfClassifier'
@@ -285,7 +286,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
                 self.classifier,
                 opt.get('text_truncate'),
                 getattr(self.hf_model.config, 'max_position_embeddings', None),
-                # RoBERTa has positions that it does not use; its tokenizer knows.
+                # RoBERTa has unused positions; its tokenizer knows the true limit.
                 int(self.dict.hf_tokenizer.model_max_length),
             )
 
@@ -294,8 +295,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
 
     @property
     def hf_model(self) -> Any:
-        """The model of transformers inside ParlAI's."""
-        # Data-parallel training wraps ParlAI's in another.
+        """The transformers model inside ParlAI's model."""
+        # Data-parallel training wraps ParlAI's model in another one.
         return getattr(self.model, 'module', self.model).hf
 
     def build_model(self) -> HfClassifierModel:
@@ -318,9 +319,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         return HfClassifierModel(hf, classes)
 
     def save(self, path: str | None = None) -> None:
-        """
-        Save weights and options, and beside them a complete Hugging Face model.
-        """
+        """Save weights and options, and beside them a complete Hugging Face model."""
         super().save(path)
         path = path or self.opt.get('model_file')
         if path:
@@ -409,8 +408,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
 
 def _settle_classes(opt: Opt, config: ModelConfig) -> None:
     """
-    Write the classes into an ``opt``, first the one that ``--threshold`` is about;
-    ParlAI moves it there only after it has numbered the classes.
+    Write the classes into an ``opt``, beginning with the class of ``--threshold``;
+    ParlAI moves it to the front only after it has numbered the classes.
     """
     if opt.get('classes_from_file'):
         return

@@ -55,7 +55,7 @@ PARLAI_DECODING = {
     'text_truncate': None,
     'label_truncate': None,
 }
-# A word that tokenizers keep whole; it shows what they put around a text.
+# A word that tokenizers do not split; it shows which tokens they put around a text.
 PROBE = 'a'
 
 
@@ -96,8 +96,9 @@ def add_options(
 
 def trained_with(opt: Options) -> dict[str, Any]:
     """
-    ``hf_model`` and ``prompt_template`` of ``--init-model``, whose weights expect that
-    prompt; empty where training starts from no saved model of this agent.
+    Return ``hf_model`` and ``prompt_template`` of ``--init-model``, whose weights
+    expect that prompt; empty if training does not start from a saved model of this
+    agent.
     """
     model_file, beside = opt.get('model_file'), saved_opt(opt, 'init_model')
     if not beside or (model_file and Path(model_file).exists()):
@@ -186,8 +187,8 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def vec2txt(self, vec: Iterable[int], **kwargs: object) -> str:
         """
-        The text of a token sequence, without the tokenizer's own special tokens but
-        with those of ``--special-tok-lst``.
+        Decode a token sequence, without the tokenizer's own special tokens but with
+        those of ``--special-tok-lst``.
         """
         tokenizer = self.hf_tokenizer
         added = set(tokenizer.convert_tokens_to_ids(self.additional_special_tokens))
@@ -197,15 +198,17 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
     def encode_text(self, text: str) -> list[int]:
         """
-        The encoder's input: the tokens and those that the tokenizer puts around them.
-        The last one is the end token, even where the tokenizer adds none.
+        The encoder's input: a text's tokens with the special tokens around them. The
+        last one is the end token, even where the tokenizer adds none.
         """
         before, after = self._around_text
         token_ids: list[int] = before + self.txt2vec(text) + after
         return token_ids
 
     def frame_label(self, vec: list[int]) -> list[int]:
-        """The decoder's target: a label's tokens and those that go around them."""
+        """
+        The decoder's target: a label's tokens with the special tokens around them.
+        """
         before, after = self._around_label
         return before + vec + after
 
@@ -220,7 +223,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 
 
 def _extra(tokenizer: object) -> list[str]:
-    """The special tokens beside those with a role; transformers 5 renames them."""
+    """Return the special tokens without a role; transformers 5 renames them."""
     for name in ('extra_special_tokens', 'additional_special_tokens'):
         tokens = getattr(tokenizer, name, None)
         if isinstance(tokens, (list, tuple)):
@@ -271,8 +274,8 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
 
     @property
     def hf_model(self) -> Any:
-        """The model of transformers inside ParlAI's."""
-        # Data-parallel training wraps ParlAI's in another.
+        """The transformers model inside ParlAI's model."""
+        # Data-parallel training wraps ParlAI's model in another one.
         return getattr(self.model, 'module', self.model).hf
 
     def build_model(self) -> HfSeq2seqModel:
@@ -337,7 +340,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
 
     def get_prefix_tokens(self, batch: Batch) -> torch.Tensor | None:
         """
-        The token that each output begins with, if the model's configuration names one.
+        Return the token that each output begins with, if the configuration names one.
 
         :return: [B, 1], or None.
         """

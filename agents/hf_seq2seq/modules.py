@@ -33,7 +33,8 @@ class HfSeq2seqModel(TorchGeneratorModel):
         quicken_output(hf)
         self.hf = hf
         self._start = decoder_start(hf, start)
-        # The cache's name among a model's inputs and outputs; new in transformers 5.
+        # The name of the cache in a model's inputs and outputs; transformers 5 renamed
+        # it.
         parameters = signature(hf.forward).parameters
         self._cache = 'cache' if 'cache' in parameters else 'past_key_values'
 
@@ -115,7 +116,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
 
 
 def decoder_start(hf: nn.Module, otherwise: int) -> int:
-    """The token that a model's decoder was trained to start with."""
+    """Return the token that a model's decoder was trained to start with."""
     for config in (getattr(hf, 'generation_config', None), hf.config):
         start: int | None = getattr(config, 'decoder_start_token_id', None)
         if start is not None:
@@ -150,7 +151,7 @@ class FewRowsLinear(nn.Linear):
 
 
 def quicken_output(hf: Any) -> None:
-    """Make a Hugging Face model's output layer one, if it is a plain linear layer."""
+    """Make a model's output layer a FewRowsLinear, if it is a plain linear layer."""
     layer = hf.get_output_embeddings()
     if type(layer) is nn.Linear:
         layer.__class__ = FewRowsLinear
@@ -158,7 +159,7 @@ def quicken_output(hf: Any) -> None:
 
 def load_hf_model(opt: Options) -> Any:
     """
-    The Hugging Face model in fp32, ready for training; its weights are random where
+    Load a Hugging Face model in fp32, ready for training; its weights are random if
     ParlAI will read them from a model file.
     """
     folder = saved_folder(opt)

@@ -62,9 +62,9 @@ CHAT = (
     'Oh, I see.',
     'Have a nice day!',
 )
-# The share of a response's words that the new end follows.
+# The share of a response's words that stay before a new end.
 KEPT_SHARE = 0.5
-# A new end of fewer words says nothing.
+# A new end of fewer words is too short to say anything.
 LEAST_WORDS = 3
 NEW_TOKENS = 40
 
@@ -72,7 +72,7 @@ Regenerate = Callable[[Sequence[str]], Sequence[str]]
 
 
 class AdversarialRecord(NamedTuple):
-    """An example of a classifier, and the kind of change that made it."""
+    """An example for a classifier, and the kind of change that made it."""
 
     knowledge: str
     response: str
@@ -81,7 +81,7 @@ class AdversarialRecord(NamedTuple):
 
 
 class Adversarial:
-    """Makes examples of grounded pairs; ``regenerate`` is for the kind ``prefix``."""
+    """Makes examples from grounded pairs; ``regenerate`` is for the kind ``prefix``."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class Adversarial:
 
     def make(self, kinds: Sequence[str]) -> Iterator[AdversarialRecord]:
         """
-        All examples of the chosen kinds, one response after the other.
+        Make all examples of the chosen kinds, response by response.
 
         :raises UnknownNameError: for another kind.
         :raises ConfigError: for ``prefix`` without a model.
@@ -188,19 +188,19 @@ class Adversarial:
         return (self.rng.choice(candidates), example.response) if candidates else None
 
     def start(self, response: str) -> str:
-        """The beginning of a response that a new end follows."""
+        """Return the beginning of a response, which gets a new end."""
         words = response.split()
         return ' '.join(words[: max(1, round(KEPT_SHARE * len(words)))])
 
 
 def is_new(knowledge: str, end: str) -> bool:
-    """Whether the end of a response says something that is not in the knowledge."""
+    """Whether the end of a response says something that the knowledge does not."""
     new = token_overlap(knowledge, end).precision < LEAST_PRECISION
     return len(end.split()) >= LEAST_WORDS and new
 
 
 def writer(folder: str, seed: int) -> Regenerate:
-    """A local encoder-decoder that goes on from a beginning by nucleus sampling."""
+    """Load a local encoder-decoder that continues texts by nucleus sampling."""
     import torch
 
     from parlai_q2.models.loading import load_seq2seq

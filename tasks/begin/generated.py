@@ -5,11 +5,11 @@ Makes BEGIN-Adversarial by generation, as its paper does (Dziri et al. 2022, sec
     python -m parlai_q2.tasks.begin.generated --infile turns.jsonl --outfile adv.jsonl
 
 - ``consistent``: the reply that a person gave.
-- ``inconsistent``: what a generator replies to the same conversation when its knowledge
-  was changed in one thing (:mod:`parlai_q2.perturb.knowledge`), labelled against the
-  knowledge as it was; and off-topic replies, which people gave in other conversations
+- ``inconsistent``: a generator's reply to the same conversation after one thing in its
+  knowledge was changed (:mod:`parlai_q2.perturb.knowledge`), labelled against the
+  original knowledge; and off-topic replies, which people gave in other conversations
   about the same topic.
-- ``generic``: what the generator replies without knowledge, at a temperature of 0.4.
+- ``generic``: the generator's reply without knowledge, at a temperature of 0.4.
 
 Replies with knowledge are kept if they share at least a quarter of their words with it
 and do not speak in the first person. The generator is any ParlAI agent, by name; the
@@ -46,7 +46,8 @@ SHIPPED = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
 CHANGES = ('entity', 'pronoun', 'negation', 'antonym', 'sibling')
 HUMAN, OFF_TOPIC, GENERIC = 'human', 'off_topic', 'generic'
 KINDS = (HUMAN, *CHANGES, OFF_TOPIC, GENERIC)
-# Where a record names its conversation's topic; else the title of its knowledge does.
+# The field with the conversation's topic; without it, the knowledge's title is the
+# topic.
 TOPICS = ('topic', 'chosen_topic', 'title')
 LEAST_SHARED = 0.25
 TEMPERATURE = 0.4
@@ -58,7 +59,7 @@ FIRST_PERSON = re.compile(
 
 
 class Answered(NamedTuple):
-    """A person's reply, with what it answers and rests on; topic in lower case."""
+    """A person's reply with its history and knowledge; the topic is in lower case."""
 
     knowledge: str
     reply: str
@@ -67,7 +68,9 @@ class Answered(NamedTuple):
 
 
 class GeneratedRecord(NamedTuple):
-    """An example of a classifier, with what was changed for the generator, if any."""
+    """
+    An example for a classifier, and the words changed in the generator's knowledge.
+    """
 
     knowledge: str
     response: str
@@ -93,14 +96,14 @@ class ReplyAgent:
         self.agent = create_agent(opt, requireModelExists=bool(opt.get('model_file')))
 
     def replies(self, turns: Sequence[Turn]) -> list[str]:
-        """One reply to each, in order."""
+        """Return one reply to each turn, in order."""
         episodes = ([build_message(turn)] for turn in turns)
         acts = chain.from_iterable(replies(self.agent, episodes, self.batch))
         return [str(act.get('text') or '').strip() for act in acts]
 
 
 def build_message(turn: Turn) -> JsonObject:
-    """The message of a turn, as Wizard of Wikipedia's teacher gives it."""
+    """Build the message of a turn in the form of Wizard of Wikipedia's teacher."""
     message: JsonObject = {
         'id': 'begin',
         'text': '\n'.join(turn.history),
@@ -113,7 +116,7 @@ def build_message(turn: Turn) -> JsonObject:
 
 
 def read_turns(path: Path) -> list[Answered]:
-    """The records with knowledge and a response; an InputError for none."""
+    """Read the records with knowledge and a response; InputError if there are none."""
     turns = []
     for record, example in read_valid(path):
         named = [str(record.fields.get(name) or '') for name in TOPICS]
@@ -128,17 +131,17 @@ def read_turns(path: Path) -> list[Answered]:
 
 
 def is_kept(knowledge: str, reply: str) -> bool:
-    """Whether a reply shares a quarter of its words, and has no first person."""
+    """Whether a reply shares a quarter of its words, and avoids the first person."""
     shared = token_overlap(knowledge, reply).precision
     return shared >= LEAST_SHARED and not FIRST_PERSON.search(reply)
 
 
 class GeneratedExamples:
     """
-    Makes examples from turns; the seed decides every choice but the generator's own.
+    Makes examples from turns; the seed decides all choices except the generator's own.
 
-    :param generator: replies to what has knowledge; ``generic`` replies without it.
-        None where no kind needs it.
+    :param generator: replies to turns with knowledge; ``generic`` replies without it.
+        None if no chosen kind needs it.
     :param arrived: whether a reply to changed knowledge must have the change.
     """
 
@@ -155,9 +158,9 @@ class GeneratedExamples:
 
     def make(self, kinds: Sequence[str]) -> Iterator[GeneratedRecord]:
         """
-        All examples of the chosen kinds, one kind after the other.
+        Make all examples of the chosen kinds, kind by kind.
 
-        :raises UnknownNameError: for a kind that there is not.
+        :raises UnknownNameError: for an unknown kind.
         """
         for kind in kinds:
             if kind not in KINDS:

@@ -3,8 +3,8 @@ Reads the tsv files of BEGIN (Dziri et al. 2022), from the authors' repository. 
 are separated by tabs and never quoted: a quotation mark is an ordinary character.
 
 The repository publishes no checksums. They were taken from copies of the named commit.
-For the test files of CMU-DoG and Topical-Chat none is known: they are fetched from the
-newest commit, and checked row by row when they are read.
+The test files of CMU-DoG and Topical-Chat have none: they are fetched from the newest
+commit, and checked row by row when they are read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ PUBLISHED = [
     PublishedFile(NEWEST + 'cmu-dog/begin_test_cmu.tsv', 'begin_test_cmu.tsv'),
     PublishedFile(NEWEST + 'topicalchat/begin_test_tc.tsv', 'begin_test_tc.tsv'),
 ]
-# Makes sure that the files that are needed now are in the task's folder.
+# Fetches the needed files into the task's folder.
 build = partial(fetch_files, task='begin', files=PUBLISHED)
 
 COLUMNS = (
@@ -61,7 +61,7 @@ COLUMNS = (
     'begin_label',
 )
 
-# The published labels, and the classes that they become here.
+# The published labels with their classes here.
 LABELS = {
     'Fully attributable': Label.CONSISTENT,
     'Not fully attributable': Label.INCONSISTENT,
@@ -79,7 +79,7 @@ GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOL
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
-    """The dev set, or the test set if a word asks for it."""
+    """Return the dev set, or the test set if a word asks for it."""
     fold = one_fold(words, FOLDS)
     selection = [word for word in words if word not in FOLDS]
     responses = read_part(datapath, selection, fold)
@@ -91,9 +91,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
-    """
-    The responses of corpora, systems, classes and folds, one corpus after the other.
-    """
+    """Read the responses of corpora, systems, classes and folds, corpus by corpus."""
     chosen = select_words('begin', words, GROUPS, ALIASES)
     parts = product(chosen['fold'] or [fold], chosen['corpus'] or CORPORA)
     names = [f'begin_{fold}_{CORPORA[corpus]}.tsv' for fold, corpus in parts]
@@ -107,7 +105,7 @@ def read_part(
 
 
 def read_file(path: Path) -> list[AnnotatedResponse]:
-    """The rows of a tsv file, each a conversation; a RecordError for a broken one."""
+    """Read a tsv file, each row a conversation; a RecordError for a broken row."""
     responses = []
     for number, row in _rows(path):
         label = row['begin_label'].strip()
@@ -134,7 +132,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """A file's rows, each with its line number."""
+    """Yield a file's rows, each with its line number."""
     # Even without quoting, the csv module stops at a lone CR inside a field.
     with open(path, encoding='utf-8', newline='\n') as lines:
         header: list[str] = []

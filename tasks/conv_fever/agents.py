@@ -118,7 +118,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         return self.message(self._examples[episode_idx])
 
     def message(self, example: ConvFeverExample) -> Message:
-        """An example as this view shows it."""
+        """Return the message of an example in this view."""
         context = example.context if self._with_context else ()
         fields = {
             'id': self.id,

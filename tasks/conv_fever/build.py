@@ -39,7 +39,7 @@ VERSION = '1.2'
 SEED = 2021
 # Conversations that are parsed together, and lost if the build is killed.
 CHUNK = 64
-# Another process may be downloading and building: minutes, or more on a busy machine.
+# Seconds to wait while another process downloads and builds.
 PATIENCE_SECONDS = 3600.0
 # The paper's counts (Santhanam et al. 2021, the table of Conv-FEVER's sizes), compared
 # with those of the published training file, which has this many conversations.
@@ -51,8 +51,8 @@ TOLERANCE = 0.05
 
 def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     """
-    The file of a fold with this seed, built if need be; a TaskDataError when Wizard of
-    Wikipedia cannot be had or the folder not be written.
+    Return the file of a fold with this seed, built if needed; a TaskDataError if Wizard
+    of Wikipedia is not available or the folder cannot be written.
     """
     folder = Path(opt['datapath']) / 'conv_fever'
     outfile = folder / f'{fold}.jsonl'
@@ -61,7 +61,7 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
         return outfile
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Other processes may want the same fold, for instance in one evaluation.
+        # Other processes may build the same fold, for instance in one evaluation.
         with locked(folder, PATIENCE_SECONDS, needed=False):
             if not is_built(outfile, seed, source):
                 if not source.is_file():
@@ -78,7 +78,9 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
 
 
 def is_built(outfile: Path, seed: int, source: Path) -> bool:
-    """Whether a fold is whole, and of this version, seed and source, if that exists."""
+    """
+    Whether a fold is complete, and of this version, seed and (if it exists) source.
+    """
     try:
         record = json.loads(locate_summary(outfile).read_text(encoding='utf-8'))
         expected: JsonObject = {'version': VERSION, 'seed': seed}
@@ -92,8 +94,8 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
 
 def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
     """
-    Build a fold from a file of Wizard of Wikipedia, or go on with a build that was
-    stopped; return its record.
+    Build a fold from a file of Wizard of Wikipedia, or resume a stopped build; return
+    its record.
 
     :raises RecordError: for a broken source.
     :raises InputError: when the file cannot be written.
@@ -104,7 +106,7 @@ def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
         'seed': seed,
         'source': source.name,
         'source_bytes': source.stat().st_size,
-        # First, because the pipeline may be missing.
+        # This comes first, because the pipeline may be missing.
         'entities': pipeline_name(),
     }
     conversations = read_conversations(source)
@@ -145,8 +147,8 @@ def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
 
 def _resume(writer: ResumableWriter) -> tuple[int, Counter[str]]:
     """
-    The conversation that a stopped build goes on with, and the counts of those before
-    it. Drops the last one that was written, which may lack examples.
+    Return the conversation at which a stopped build resumes, and the counts of those
+    before it. The last written conversation, which may be incomplete, is dropped.
     """
     counts, pending = Counter[str](), list[str]()
     episode = start = size = 0

@@ -33,7 +33,7 @@ from parlai_q2.tasks.conv_fever.reader import (
 from parlai_q2.tasks.wizard_of_wikipedia.reader import WizardConversation
 
 Entities = Mapping[str, Sequence[Entity]]
-# Draws before all texts are searched, which only a tiny collection needs.
+# The number of draws before all texts are searched (needed only for tiny collections).
 TRIES = 50
 
 
@@ -43,7 +43,7 @@ def draw_other(
     part: str,
     draw: random.Random,
 ) -> ConvFeverExample | None:
-    """Draw an example of any other conversation with another text, if there is one."""
+    """Draw an example with another text from another conversation, if there is one."""
 
     def is_other(drawn: ConvFeverExample) -> bool:
         is_same = getattr(drawn, part) == getattr(example, part)
@@ -58,7 +58,7 @@ def draw_other(
 
 
 def consistent_examples(conversation: WizardConversation) -> Iterator[ConvFeverExample]:
-    """A wizard's replies, each with the sentence it is based on."""
+    """Yield a wizard's replies, each with the sentence it is based on."""
     for place in conversation.replies:
         turn = conversation.turns[place]
         if turn.text:
@@ -77,7 +77,7 @@ def consistent_examples(conversation: WizardConversation) -> Iterator[ConvFeverE
 
 def texts_by_part(conversation: WizardConversation) -> dict[str, list[str]]:
     """
-    The utterances; and, as knowledge, the sentences that were checked and the passage
+    Return the utterances; and, as knowledge, the checked sentences and the passage
     about the topic.
     """
     turns = conversation.turns
@@ -89,7 +89,7 @@ def texts_by_part(conversation: WizardConversation) -> dict[str, list[str]]:
 
 
 def texts_to_parse(conversation: WizardConversation) -> list[str]:
-    """The texts whose entities :func:`make_examples` needs."""
+    """Return the texts whose entities :func:`make_examples` needs."""
     return [*chain.from_iterable(texts_by_part(conversation).values())]
 
 
@@ -100,7 +100,7 @@ def make_examples(
     seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
-    All examples of a conversation; those of one reply follow each other.
+    Make all examples of a conversation, reply by reply.
 
     :param of_fold: the consistent examples of all conversations.
     :param entities: the entities in each of :func:`texts_to_parse`.
@@ -121,7 +121,7 @@ def make_examples(
 def paired(
     example: ConvFeverExample, of_fold: Sequence[ConvFeverExample], seed: str
 ) -> Iterator[ConvFeverExample]:
-    """The example with another reply, and the example with another sentence."""
+    """Yield the example with another reply, and with another sentence."""
     for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, RANDOM_PAIRING, perturbed)
         other = draw_other(of_fold, example, perturbed, draw)
@@ -133,7 +133,7 @@ def paired(
 
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
-    """The example with its reply and with its sentence negated, if possible."""
+    """Yield the example with its reply negated, and with its sentence negated."""
     for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, NEGATION, perturbed)
         negation = negate(getattr(example, perturbed), draw)
@@ -148,9 +148,9 @@ def swapped(
     seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
-    The example with an entity swapped in its context, and with one swapped in its
-    sentence, where that text shares an entity with the reply. The replacement in the
-    context is an entity of the context, that in the sentence one of the knowledge.
+    Yield the example with an entity swapped in its context, and with one swapped in its
+    sentence, if that text shares an entity with the reply. The replacement comes from
+    the context or from the knowledge, respectively.
     """
     for perturbed, texts in (
         (CONTEXT, example.context),
@@ -174,14 +174,14 @@ def _perturb(
     text: str | tuple[str, ...],
     *words: str,
 ) -> ConvFeverExample:
-    """The example with one text changed; the words before and after, if any."""
+    """The example with one text changed, and the words before and after, if any."""
     changes: dict[str, Any] = {perturbed: text}
     changes.update(zip(('before', 'after'), words))
     return replace(example, perturbation=perturbation, perturbed=perturbed, **changes)
 
 
 def _random(*seeds: str) -> random.Random:
-    # A string seeds by its bytes, which gives the same numbers in every process.
+    # A string is hashed by its bytes, so every process draws the same numbers.
     return random.Random('/'.join(seeds))
 
 

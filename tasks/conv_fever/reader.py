@@ -1,8 +1,8 @@
 """
 Conv-FEVER's examples, and the JSON lines files that hold them.
 
-A file stays on disk, and a line is read when it is asked for. The training fold (some
-400,000 lines) thus takes no memory except for the line starts.
+A file stays on disk, and each line is read on demand. The training fold (some 400,000
+lines) thus takes no memory except for the line starts.
 """
 
 import json
@@ -30,16 +30,16 @@ _START = re.compile(rb'\{"perturbation": "(\w+)", "perturbed": "(\w*)", ')
 @dataclass(frozen=True)
 class ConvFeverExample:
     """
-    A response with knowledge that it agrees with or not.
+    A response with knowledge that it agrees or disagrees with.
 
-    :param perturbation: one of :data:`PERTURBATIONS`; ``none`` for a wizard's own words
-        with the sentence that he checked, which are consistent.
+    :param perturbation: one of :data:`PERTURBATIONS`; ``none`` for a wizard's own reply
+        with the sentence it is based on, which is consistent.
     :param perturbed: the changed text: ``response``, ``knowledge``, ``context`` or
         empty.
     :param episode: the conversation's place in the file, and ``turn`` the turn's, from
         0.
     :param title: the article that the knowledge comes from.
-    :param before: the word or entity that ``after`` replaced, if one was.
+    :param before: the word or entity that ``after`` replaced, if any.
     """
 
     perturbation: str

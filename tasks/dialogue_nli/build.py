@@ -9,7 +9,7 @@ from pathlib import Path
 from parlai_q2.errors import TaskDataError
 
 HOME = 'https://wellecks.com/dialogue_nli/'
-# Where the archive has its files, and where you may place them by hand.
+# The folders to look in: those of the archive, and that for files placed by hand.
 FOLDERS = ('dnli/dialogue_nli', 'dialogue_nli', '')
 
 
@@ -25,7 +25,7 @@ def build(datapath: str, name: str) -> Path:
             if not any(path.is_file() for path in paths):
                 raise FileNotFoundError(f'{name} is not in {folder}')
         except Exception as e:
-            # ParlAI passes on whatever its network library raises.
+            # ParlAI lets all errors of its network library through.
             raise TaskDataError(
                 f'Could not get Dialogue NLI ({e}). Without a network, fetch its '
                 f'archive elsewhere from {HOME}, unpack it and place {name} in '

@@ -43,7 +43,7 @@ GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
-    """The chosen pairs; the word ``gold`` chooses the verified test set."""
+    """Return the chosen pairs; the word ``gold`` chooses the verified test set."""
     pairs = read_part(datapath, words)
     return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(pairs))
 
@@ -51,7 +51,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
-    """The pairs of sets, classes and kinds as responses, one set after the other."""
+    """Read the pairs of sets, classes and kinds as responses, set by set."""
     chosen = select_words('dialogue_nli', words, GROUPS)
     responses = []
     for name in chosen['set'] or [fold]:
@@ -73,16 +73,16 @@ def read_part(
 
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
-    The pairs of a file, each a conversation; a response that agrees also counts as a
-    person's reply.
+    Read the pairs of a file, each a conversation; a response that agrees also counts as
+    a human reply.
 
-    :raises RecordError: with the pair's number, for another format.
+    :raises RecordError: with the pair's number, if the format is wrong.
     """
     return read_list(path, 'pair', 'Dialogue NLI', _turn)
 
 
 def read_kind(dtype: str) -> str:
-    """The ending of a dtype: in the published files, one of :data:`KINDS`."""
+    """Return the ending of a dtype: in the published files, one of :data:`KINDS`."""
     return dtype.rpartition('_')[2]
 
 

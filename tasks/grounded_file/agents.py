@@ -29,12 +29,12 @@ from parlai_q2.io.world_logs import (
 )
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 
-# What the first speaker answers.
+# The text that the first speaker answers.
 SILENCE = '__SILENCE__'
 # The file's two turns, which ParlAI puts into the message as they are.
 TURNS = frozenset({'x_turn', 'y_turn'})
-# Fields that a message has of its own, or that ParlAI sets. The eval_labels of a world
-# log are what people said there; the references here are what the model said.
+# Fields that each message has already, or that ParlAI sets. In a world log, eval_labels
+# are a person's replies; the labels here are the model's replies.
 MESSAGE_FIELDS = TURNS | {'text', 'labels', 'eval_labels', 'episode_done', 'id'}
 
 
@@ -67,7 +67,7 @@ class GroundedFileTeacher(JsonTeacher):
                 bad += 1
                 logging.error(f'Left out: {messages}')
                 continue
-            # The context is not said by anybody.
+            # The context is no speaker's turn.
             dialogue = [m for m in messages if m.get('id') != 'context']
             for examples in self._episodes(dialogue):
                 for n, turn in enumerate(examples):
@@ -88,7 +88,7 @@ class GroundedFileTeacher(JsonTeacher):
     def _episodes(
         self, messages: Sequence[dict[str, Any]]
     ) -> Iterator[list[dict[str, Any]]]:
-        """A conversation's examples, once for each speaker whose turns are labels."""
+        """Yield a conversation's examples, for each speaker whose turns are labels."""
         if self.label_turns in ('firstspeaker', 'both'):
             yield self._get_ep_from_turns(
                 [{'text': SILENCE}, *messages[1::2]], messages[::2]
@@ -111,13 +111,13 @@ class GroundedFileTeacher(JsonTeacher):
         for turn, message, reply in zip(turns, xturns, yturns):
             turn['text'], turn['labels'] = read_text(message), [read_text(reply)]
             turn.update({k: v for k, v in message.items() if k not in MESSAGE_FIELDS})
-            # A file that was filtered before also has those of its first reading.
+            # A file that was filtered before also has the fields of its first reading.
             turn['x_turn'] = {k: v for k, v in message.items() if k not in TURNS}
             turn.update(logged_message(turn, reply))
             labels = message.get('labels')
             if isinstance(labels, list) and turn['labels'][0] in labels:
                 turn['labels'] = labels
-            # In a world log they belong to what people said, or there are none.
+            # In a world log, these belong to the person's reply, or are missing.
             if turn['labels'][0] not in (turn.get('label_candidates') or ()):
                 turn.pop('label_candidates', None)
         return turns

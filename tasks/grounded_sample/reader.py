@@ -14,7 +14,7 @@ GROUPS = {'class': CLASSES}
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
-    """The evaluation turns that words choose; both folds are the same turns."""
+    """Return the evaluation turns that words choose; both folds are the same turns."""
     return AnnotatedSet(
         'grounded_sample', 'the grounded sample', tuple(read_part(datapath, words))
     )
@@ -23,7 +23,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 def read_part(
     datapath: str, words: Sequence[str], fold: str = 'eval'
 ) -> list[AnnotatedResponse]:
-    """The turns of classes or conversations by name; ``all`` is for both folds."""
+    """Read the turns of classes or conversations by name; ``all`` is for both folds."""
     responses = read_sample()
     names = list(dict.fromkeys(response.episode for response in responses))
     for word in words:

@@ -51,13 +51,13 @@ class ClassificationTeacher(AnnotatedTaskTeacher):
 
     @property
     def classes(self) -> Sequence[str]:  # type: ignore[override]
-        """All classes that ``--pairs-labels`` or else the file has."""
+        """All classes in ``--pairs-labels``, or else in the file."""
         if self._labels is not None:
             return list(dict.fromkeys(filter(None, self._labels.values())))
         return sorted({turn.label for turn in self.turns})
 
     def __init__(self, opt: Opt, shared: TShared | None = None):
-        # Set before ParlAI's constructor, which makes messages.
+        # This is set before ParlAI's constructor, which makes messages.
         self._labels = parse_labels(opt.get('pairs_labels'))
         super().__init__(opt, shared)
 
@@ -83,4 +83,4 @@ class ClassificationTeacher(AnnotatedTaskTeacher):
 
 
 class DefaultTeacher(ClassificationTeacher):
-    """The only view there is."""
+    """The only view of the task."""

@@ -17,7 +17,7 @@ from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.read import parse_lines, read_example
 from parlai_q2.options import split_pairs
 
-# Other files' names for our fields.
+# The names of our fields in other files.
 OTHER_NAMES = {
     'knowledge': ('evidence', 'premise'),
     'response': ('claim', 'hypothesis'),
@@ -84,6 +84,6 @@ def _pair(
 
 def _label(value: object) -> str:
     if isinstance(value, bool):
-        # Written as in JSON.
+        # Booleans are written as in JSON.
         return str(value).lower()
     return '' if value is None else str(value).strip()

@@ -30,7 +30,7 @@ PUBLISHED = [
     for checksum, name in map(str.split, CHECKSUMS.splitlines())
 ]
 
-# Makes sure that the files that are needed now are in the task's folder.
+# Fetches the needed files into the task's folder.
 build = partial(fetch_files, task='q2_wow', files=PUBLISHED)
 
 SYSTEMS = ('dodeca', 'memnet')
@@ -44,8 +44,8 @@ GROUPS = {'system': SYSTEMS, 'class': CLASSES, 'part': [CROSS]}
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
-    The 600 responses of the paper, or those that words choose. Without words, the 544
-    contexts that both systems answered come with them. There is only one fold.
+    Return the 600 responses of the paper, or those that words choose; without words,
+    also the 544 contexts that both systems answered. There is only one fold.
     """
     crossed: dict[tuple[str, str], list[AnnotatedResponse]] = {}
     for response in [] if words else read_part(datapath, [CROSS]):
@@ -59,7 +59,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
-    """The 600 responses or a part, Dodeca's before MemNet's, consistent ones first."""
+    """Read the 600 responses or a part, Dodeca's before MemNet's, consistent first."""
     chosen = select_words('q2_wow', words, GROUPS)
     systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
     if chosen['part']:
@@ -77,8 +77,8 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
 
 def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     """
-    The contexts for which both systems' responses were annotated: two responses for
-    each row, Dodeca's first.
+    Read the contexts for which both systems' responses were annotated: two responses
+    for each row, Dodeca's first.
 
     :raises RecordError: for a broken row.
     """

@@ -4,11 +4,11 @@ Reads the annotation files of "Rome was built in 1776".
 A row has the conversation so far, the knowledge, one generator's response, and whether
 there is anything to verify; how factual the response is (the mean of three annotators,
 who could say 0, 0.5 or 1); and whether it makes up more than conversation and knowledge
-provide (the majority of three). The crowd gave the last two only where the first is
-yes.
+provide (the majority of three). The crowd annotated the last two only if there is
+something to verify.
 
-The files are those of one commit of the authors' repository, which publishes no
-checksums: those here were taken from copies.
+The files are from one commit of the authors' repository. It publishes no checksums, so
+these were computed from copies.
 """
 
 import logging
@@ -49,7 +49,7 @@ PUBLISHED = [
     ),
 ]
 
-# Makes sure that the files that are needed now are in the task's folder.
+# Fetches the needed files into the task's folder.
 build = partial(fetch_files, task='rome', files=PUBLISHED)
 
 FACTUAL, HALLUCINATION = 'Avg Factual Correctness', 'Hallucination'
@@ -65,8 +65,8 @@ COLUMNS = (
     'Verifiable',
 )
 
-# The words of the files, with their names in a task string. The order is that of a
-# pool's candidates: the generator you would choose comes first.
+# The words in the files, with their names in a task string. Candidates of a pool have
+# the same order, the best generator first.
 MODELS = {
     'GPT2-xlarge': 'xlarge',
     'GPT2-large': 'large',
@@ -83,8 +83,8 @@ FILES = {
     'expert': 'factual_dataset_expert.csv',
     **{part: f'{part}.csv' for part in CROWD_PARTS},
 }
-# What makes a verifiable response consistent: a mean factual correctness of at least
-# 0.5 (Santhanam et al. 2021, section 5), or that most annotators saw no hallucination.
+# The rules for a consistent response: a mean factual correctness of at least 0.5
+# (Santhanam et al. 2021, section 5), or no hallucination according to most annotators.
 RULES = FACTUAL_RULE, HALLUCINATION_RULE = 'factual', 'hallucination'
 CONSISTENT_FROM = 0.5
 ALIASES = {'crowd': CROWD_PARTS}
@@ -105,9 +105,9 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
     """
-    The responses of parts, model sizes, decodings and classes, one file after the
-    other, by one of :data:`RULES`; naming two rules is a ConfigError. Verifiable
-    responses that nobody annotated are left out, with a warning.
+    Read the responses of parts, model sizes, decodings and classes, file by file, by
+    one of :data:`RULES`; naming two rules is a ConfigError. Verifiable responses that
+    nobody annotated are left out, with a warning.
     """
     chosen = select_words('rome', words, GROUPS, ALIASES)
     if len(chosen['rule']) > 1:
@@ -189,8 +189,8 @@ def classify_response(
     rule: str = FACTUAL_RULE,
 ) -> str:
     """
-    The class of a response: ``generic`` where there is nothing to verify, otherwise by
-    the rule; empty where nobody said what the rule asks.
+    Return the class of a response: ``generic`` if there is nothing to verify, otherwise
+    by the rule; empty if the annotation that the rule needs is missing.
     """
     if verifiable is False:
         return Label.GENERIC
@@ -204,7 +204,7 @@ def classify_response(
 
 
 def read_history(context: str) -> tuple[str, ...]:
-    """The turns of ``A: ...<br>B: ...<br>``, oldest first, without the names."""
+    """Split ``A: ...<br>B: ...<br>`` into turns, oldest first, without the names."""
     turns = (turn.strip() for turn in context.split(TURN_END))
     return tuple(
         turn[2:].strip() if turn[:2] in ('A:', 'B:') else turn for turn in turns if turn

@@ -21,7 +21,7 @@ from parlai_q2.json_values import JsonObject, is_number
 
 NAME = 'tc_usr_data.json'
 PUBLISHED = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]
-# Makes sure that the file is in the task's folder.
+# Fetches the file into the task's folder.
 build = partial(fetch_files, task='topical_chat_usr', files=PUBLISHED)
 
 USES_KNOWLEDGE = 'uses_knowledge'
@@ -53,9 +53,9 @@ PUBLISHED_RESPONSES = 360
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
-    The chosen responses to the 52 contexts with knowledge, which have ratings and no
-    classes of ours. Without words, the person's own responses are left out, which makes
-    260 as in Honovich et al. 2021, Table 5. There is one fold.
+    Return the chosen responses to the 52 contexts with knowledge; they have ratings,
+    but none of our classes. Without words, the original human responses are left out,
+    so 260 remain, as in Honovich et al. 2021, Table 5. There is one fold.
     """
     systems = words or [name for name in SYSTEMS if name != 'original']
     responses = [
@@ -65,7 +65,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
-    """The responses of systems; those of one context follow each other."""
+    """Read the responses of systems, context by context."""
     chosen = select_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath, [NAME]) / NAME)
     if len(responses) != PUBLISHED_RESPONSES:
@@ -78,10 +78,10 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
 
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
-    The responses of the file, each a conversation; those to one context follow each
-    other. The label is what most annotators say of a response's use of the knowledge.
+    Read the responses of the file, each a conversation, context by context. The label
+    is the majority's judgement of a response's use of the knowledge.
 
-    :raises RecordError: with the context's number, for another format.
+    :raises RecordError: with the context's number, if the format is wrong.
     """
     contexts = read_list(path, 'context', 'USR', _turns)
     return [*chain.from_iterable(contexts)]
@@ -130,7 +130,7 @@ def _system(model: str) -> str:
 
 
 def _ratings(response: JsonObject, quality: str) -> list[float]:
-    """The annotators' ratings of one quality, at least one."""
+    """Return the annotators' ratings of one quality, at least one."""
     ratings: list[float] = response[QUALITIES[quality]]
     if not ratings or not all(map(is_number, ratings)):
         raise ValueError(f'{QUALITIES[quality]} is {ratings!r}, not a list of ratings')

@@ -18,7 +18,7 @@ SHEET = Path(__file__).parent / 'twins.jsonl'
 # The responses of a twin, in the order in which they are read, with their classes.
 FOLD = 'fold'
 SIDES = dict(zip(('right', 'wrong'), BINARY, strict=True))
-# The kinds of mistakes, as words of a task string and as the sheet has them.
+# The kinds of mistakes: their words in a task string, and their names in the sheet.
 KINDS = {
     'turned_round': 'turned round',
     'units': 'units',
@@ -35,15 +35,15 @@ KINDS = {
     'permission': 'permission, offer, yes',
 }
 CLASSES = BINARY
-# What chose the shipped detector, and what was held out until it was chosen.
+# The fold by which the shipped detector was chosen, and the fold held out until then.
 FOLDS = ('dev', 'test')
 GROUPS = {'class': BINARY, 'kind': tuple(KINDS), 'fold': FOLDS}
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
-    The twins of one fold (``dev``, or the one that a word names) and of the kinds that
-    words choose; each kind is a corpus.
+    Return the twins of one fold (``dev``, or the one that a word names) and of the
+    chosen kinds; each kind is a corpus.
 
     :raises ConfigError: if words name both folds.
     """
@@ -58,7 +58,7 @@ def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = FOLDS[0]
 ) -> list[AnnotatedResponse]:
     """
-    The responses of classes, kinds and folds, each right one before its wrong one.
+    Read the responses of classes, kinds and folds, each right one before its wrong one.
     """
     chosen = select_words('twins', words, GROUPS)
     labels, folds = chosen['class'] or BINARY, chosen['fold'] or [fold]

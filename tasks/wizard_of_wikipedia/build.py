@@ -19,7 +19,7 @@ from parlai_q2.tasks.wizard_of_wikipedia.reader import FOLDS
 
 # The version in ParlAI's mark.
 VERSION = '1.0'
-# The files that its teachers read; the last one is for the F1 of rare words.
+# The files that ParlAI's teachers read; the last one is for the F1 of rare words.
 FILES = (*(f'{fold}.json' for fold in FOLDS), 'data.json')
 
 
@@ -39,7 +39,7 @@ def build(opt: Opt, needed: Sequence[str] = FILES) -> Path:
                 f'{folder / ".built"}, it is downloaded again'
             )
     except Exception as e:
-        # ParlAI passes on whatever its network library raises.
+        # ParlAI lets all errors of its network library through.
         names = ', '.join(name for name in cut if name in needed)
         raise TaskDataError(
             f'Could not download Wizard of Wikipedia ({e}). Without a network, fetch '

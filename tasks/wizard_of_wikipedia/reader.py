@@ -22,8 +22,8 @@ WIZARD = 'Wizard'
 @dataclass(frozen=True)
 class WizardTurn:
     """
-    What one person said; the wizard is shown knowledge, and his utterance may be based
-    on the sentence ``checked`` of an article.
+    An utterance of one person; the wizard is shown knowledge, and the utterance may be
+    based on the sentence ``checked`` of an article.
     """
 
     text: str
@@ -47,9 +47,9 @@ class WizardConversation:
     @property
     def replies(self) -> list[int]:
         """
-        The places of the wizard's turns that are based on a sentence, among those that
-        ParlAI's own teacher shows: not the last of a conversation that the wizard
-        opened.
+        Return the indices of the wizard's turns that are based on a sentence and that
+        ParlAI's own teacher shows: all but the last turn of a conversation that the
+        wizard opened.
         """
         turns = self.turns
         if turns and turns[0].wizard:
@@ -61,8 +61,8 @@ class WizardConversation:
 
 def read_conversations(path: Path) -> list[WizardConversation]:
     """
-    The conversations of a file such as ``train.json``; a RecordError, with the
-    conversation's number, when it is no such list, empty or cut short.
+    Read the conversations of a file such as ``train.json``; a RecordError, with the
+    conversation's number, if the file is another, empty or cut short.
     """
     conversations = read_list(
         path, 'conversation', 'Wizard of Wikipedia', _conversation
