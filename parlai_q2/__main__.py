@@ -31,9 +31,9 @@ from parlai_q2.version import __version__
 HELP = ('-h', '--h', '--help', 'h', 'help')
 # The commands that keep finished work, in files or in the score cache.
 RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval', 'index')
-# The path cannot be looked up: no permission for a folder, or an impossible name.
+# Errors of a path that cannot be looked up: no permission, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
-# A disk, such as that of the file that the output goes to, has no room.
+# Errors of a full disk, such as that of the output file.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_SPACE = 'No space left on a disk. Free some and run the same command again.'
 # Exit statuses. With UNSCORED the output is complete; --allow-errors prevents it. The
@@ -152,7 +152,7 @@ class VisibleRecord(logging.LogRecord):
 
 
 def discard(streams: list[Any]) -> None:
-    """Let what is written to streams, and what they hold back, go nowhere."""
+    """Discard what is written to streams, and what they have buffered."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())
@@ -173,9 +173,7 @@ def version() -> str:
 
 
 def run(arguments: list[str] | None = None) -> Any:
-    """
-    Run one command with its options, or what ``sys.argv`` says; return what it returns.
-    """
+    """Run one command with its options, or with ``sys.argv``; return its result."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     name, *options = arguments or ['--help']
     command = find(name)
@@ -193,7 +191,7 @@ def run(arguments: list[str] | None = None) -> Any:
 
 def run_by_parlai(arguments: list[str]) -> Any:
     """Run a command that is a ``ParlaiScript``, ours or ParlAI's."""
-    # Imported here and below, since most commands need nothing of ParlAI.
+    # ParlAI is imported here and below, because most commands do not need it.
     from parlai_q2.cli import names
 
     arguments = names.expand_arguments(names.with_agent(arguments))
@@ -221,7 +219,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
             import_command(command)
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
-    # ParlAI would now import all its commands, and what each of them needs: seconds.
+    # ParlAI would now import all its commands, which takes seconds.
     imports_all, script.setup_script_registry = script.setup_script_registry, _nothing
     try:
         with names.suggesting(arguments[1:]), names.suggesting_options():
@@ -231,7 +229,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
 
 
 def _nothing() -> None:
-    """Import nothing more."""
+    """Stands in for ParlAI's import of all its commands."""
 
 
 if __name__ == '__main__':

@@ -30,7 +30,7 @@ from parlai_q2.turns import Example, Span
 
 
 def timed(function: Callable[[], object]) -> tuple[float, Any]:
-    """Seconds that a call took, and what it returned."""
+    """Call a function; return the seconds that it took, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
@@ -40,7 +40,7 @@ class StageClock:
     """
     Adds up the time of each stage of a job, without the stages inside it.
 
-    :param timer: seconds of whichever clock.
+    :param timer: returns seconds, of any clock.
     """
 
     def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
@@ -102,7 +102,7 @@ def machine() -> JsonObject:
 
 
 def processor() -> str:
-    """The processor's name, as far as the system reports it."""
+    """The processor's name, if the system reports one."""
     try:
         with open('/proc/cpuinfo', encoding='utf-8') as lines:
             for line in lines:
@@ -114,17 +114,17 @@ def processor() -> str:
 
 
 def processor_seconds(process: int) -> float | None:
-    """The processor time of a process and what it started; None without ``/proc``."""
+    """The processor time of a process and its children; None without ``/proc``."""
     children: dict[int, list[int]] = {}
     ticks: dict[int, int] = {}
     for path in Path('/proc').glob('[0-9]*/stat'):
         try:
             fields = path.read_text(errors='replace').rpartition(')')[2].split()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         pid = int(path.parent.name)
         children.setdefault(int(fields[1]), []).append(pid)
-        # User and system, of the process and of its children that have ended.
+        # User and system time, of the process and of its finished children.
         ticks[pid] = sum(map(int, fields[11:15]))
     if process not in ticks:
         return None
@@ -166,7 +166,7 @@ def measure_batched(
     watched = watch(models, stages, examples)
 
     def whole() -> list[Q2Result]:
-        # In the portions that the scorer itself would take.
+        # In batches of the same size as the scorer's own.
         results: list[Q2Result] = []
         for start in range(0, len(examples), scorer.at_once):
             results += q2(examples[start : start + scorer.at_once], watched, settings)
@@ -203,7 +203,7 @@ def measure_loop(
 
 
 def as_published(preset: Preset) -> Preset:
-    """The same models run by transformers in fp32, as in the published code."""
+    """Load the same models with transformers in fp32, as in the published code."""
     models = {
         name: replace(
             config, settings={**config.settings, 'engine': Engine.TRANSFORMERS}
@@ -220,7 +220,7 @@ def differences(first: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[fl
 
 
 def describe_metric(measurements: JsonObject) -> str:
-    """What :func:`measure_batched` found, with the loops, as text."""
+    """Format the result of :func:`measure_batched`, with the loops, as text."""
     batched, alone = measurements['batched'], measurements['one_response']
     lines = [
         f'{measurements["responses"]} responses, {measurements["questions"]} questions',
@@ -250,11 +250,11 @@ def describe_metric(measurements: JsonObject) -> str:
 
 
 def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q2Models:
-    """The same models, with the time of each added to a clock, under :data:`STAGES`."""
+    """Wrap the models, so that each adds its time to a clock, under :data:`STAGES`."""
     responses = {example.response for example in examples}
 
     def answer(pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
-        # One call asks about responses or about knowledge, never about both.
+        # A call asks only about responses, or only about knowledge.
         about_responses = all(text in responses for _, text in pairs)
         stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE
         answers: list[Span | None] = clock.timed(stage, models.answerer.answer)(pairs)

@@ -1,7 +1,20 @@
 """
 The score of a response and the evidence for it. All types are immutable. ``to_dict``
 returns JSON-safe values, with the words of enums as plain text, and ``from_dict`` reads
-them back.
+them back. Six enums are verdicts:
+
+=============== =================== ========================== =====================
+verdict         whose               about                      shown in
+=============== =================== ========================== =====================
+``Label``       the scorer          a response                 ``label``
+``Status``      the scorer          a claim of the response    ``claims``, marks
+``Stance``      the scorer          a place in the knowledge   ``evidence``, marks
+``Comparison``  Q2                  a question's two answers   ``claims``
+``MistakeKind`` rules               an unsupported claim       ``mistake``
+``Finding``     models, annotators  a response                 classes, input labels
+=============== =================== ========================== =====================
+
+``Finding`` is in :mod:`parlai_q2.text.class_map`; the others are below.
 """
 
 from collections.abc import Mapping
@@ -26,13 +39,13 @@ from parlai_q2.turns import Span
 # The value of a response with nothing to verify, as the paper scores a neutral
 # end-to-end NLI verdict (section 2).
 NOT_VERIFIABLE_VALUE = 0.5
-# The part of a score that is the probability of a generic response, where a scorer can
-# recognise one.
+# The name of the part of a score with the probability of a generic response, for
+# scorers that recognise one.
 GENERIC_PART = 'generic'
 
 
 class Kind(Word):
-    """What a line of a file holds: its field ``kind``."""
+    """The kind of record in a line of a file: its field ``kind``."""
 
     SCORE = 'score'
     RANKING = 'ranking'
@@ -120,7 +133,7 @@ class MistakeKind(Word):
     TIME = 'time'  # a date, a length of time or an order
     NEGATION = 'negation'
     COMPARISON = 'comparison'
-    ADDITION = 'addition'  # nothing like it is in the knowledge
+    ADDITION = 'addition'  # the knowledge has nothing like it
     OTHER = 'other'  # no rule can tell
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-# The most names that an error lists.
+# The maximum number of names that an error lists.
 MAX_LISTED = 20
 
 
@@ -54,7 +54,7 @@ class InputError(Q2Error, ValueError):
 
 
 class Flaw(Enum):
-    """What is wrong with a file, found in one of its records."""
+    """A flaw of a whole file, found in one of its records."""
 
     TOO_DEEP = 'too deep'  # nested deeper than the JSON parser reads
 
@@ -115,8 +115,8 @@ class UnknownNameError(ConfigError, KeyError):
 
 
 def find_nearest_name(name: str, known_names: Iterable[str]) -> str | None:
-    """The known name that is most like another; None if none is."""
-    # Capitals tell nothing: "Q2" means q2.
+    """The known name that is most similar to another; None if none is similar."""
+    # Case is ignored: "Q2" means q2.
     lower = {known_name.lower(): known_name for known_name in known_names}
     matches = difflib.get_close_matches(str(name).lower(), lower, n=1)
     return str(lower[matches[0]]) if matches else None

@@ -124,8 +124,8 @@ def resamples(
     groups: Sequence[Hashable], rounds: int, seed: int
 ) -> 'Iterator[np.ndarray]':
     """
-    How often each of n responses is drawn in each resample; responses in one group are
-    drawn together.
+    Draw resamples: how often each of n responses occurs in each; responses in one group
+    are drawn together.
 
     :param groups: n group names.
     :return: blocks of weights [r, n], whose r add up to ``rounds``.

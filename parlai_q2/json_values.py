@@ -19,8 +19,8 @@ from parlai_q2.errors import InputError
 from parlai_q2.options import W
 from parlai_q2.turns import Span
 
-# An object of JSON that this package makes or has checked. What the fields of a
-# JsonMapping hold is not known until they are read by one of the functions below.
+# A JSON object that this package made or checked. The fields of a JsonMapping have
+# unknown types until one of the functions below reads them.
 JsonObject = dict[str, Any]
 JsonMapping = Mapping[str, object]
 # Probabilities in fp32 may sum to a little more than 1.
@@ -45,7 +45,7 @@ def mapping(value: object, what: str) -> JsonMapping:
 
 
 def text_in(fields: JsonMapping, name: str, default: str | None = None) -> str:
-    """A text; without a default it must be there."""
+    """A text; an InputError if it is missing and there is no default."""
     value = fields.get(name)
     if value is None and default is not None:
         return default

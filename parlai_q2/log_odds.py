@@ -2,7 +2,7 @@
 
 from math import exp, log
 
-# Probabilities count as at least so far from 0 and from 1.
+# Probabilities are clipped to this distance from 0 and from 1.
 MIN_DOUBT = 1e-4
 
 

@@ -1,7 +1,7 @@
 """
-Switches, options that set others' defaults, and option values that people choose or
-type: closed sets of words, which are enums whose members are equal to their texts,
-comma-separated names or pairs, and line ends.
+Switches, options that set the defaults of other options, and types of option values:
+closed sets of words (enums whose members are equal to their texts), comma-separated
+names or pairs, and line ends.
 """
 
 import argparse
@@ -16,13 +16,13 @@ W = TypeVar('W', bound='Word')
 Options = Mapping[str, Any]
 
 
-# The parser of a command, perhaps of ParlAI, and what options are added to.
+# The parser of a command, perhaps ParlAI's, or an argument group.
 OptionParser = argparse.ArgumentParser
 OptionGroup = argparse._ActionsContainer
 
 
 def add_switch(group: OptionGroup, name: str, help: str) -> None:
-    """Add an option that is off, and on if it is given alone or with ``yes``."""
+    """Add a switch: off by default, on if given alone or with ``yes``."""
     group.add_argument(
         name, nargs='?', type='bool', const=True, default=False, help=help
     )
@@ -56,7 +56,7 @@ _WITH_WORDS = (Enum, list, tuple)
 
 
 class Word(str, Enum):
-    """One of a closed set of words: equal to its text, printed and stored as it."""
+    """One of a closed set of words, which equals its text and prints as its text."""
 
     __str__ = str.__str__
     __format__ = str.__format__  # type: ignore[assignment]
@@ -77,7 +77,7 @@ class Word(str, Enum):
         return match
 
     def __repr__(self) -> str:
-        # As a function: Sphinx asks an enum's __repr__ for its own.
+        # This is a function, because Sphinx inspects the __repr__ of an enum.
         return str.__repr__(self)
 
 

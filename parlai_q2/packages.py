@@ -1,4 +1,4 @@
-"""Imports the packages that only some of parlai_q2 needs, when that is used."""
+"""Imports optional packages when they are first needed."""
 
 import importlib
 import importlib.util
@@ -13,7 +13,7 @@ def check_package(module: str, package: str, extra: str, user: str) -> None:
 
     :param package: the name to install, e.g. ``bert-score``.
     :param extra: the extra of parlai_q2 that installs it.
-    :param user: what needs it, for the message.
+    :param user: the feature that needs it, for the message.
     :raises MissingPackageError: if it is not installed.
     """
     if importlib.util.find_spec(module) is None:
@@ -31,8 +31,8 @@ def import_package(module: str, package: str, extra: str, user: str) -> ModuleTy
 
 def check_torch(user: str) -> None:
     """
-    Check that torch and transformers are installed: what is trained, fetched from the
-    hub or runs in ParlAI needs them, scoring with the shipped models does not.
+    Check that torch and transformers are installed: training, models from the hub and
+    ParlAI need them, scoring with the shipped models does not.
     """
     for name in ('torch', 'transformers'):
         check_package(name, name, 'torch', user)

@@ -1,6 +1,6 @@
 """
-Reports the step that a reply is at to a listener, such as a page that shows it. Without
-a listener, it does nothing.
+Reports the progress of a reply to a listener, such as a page that shows it. Without a
+listener, nothing happens.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ _listener: ContextVar[Listener | None] = ContextVar('listener', default=None)
 def listening(listener: Listener) -> Iterator[None]:
     """
     Within this block, pass each step of this thread to a listener, with the number of
-    candidates that it is about, 0 where that is not known yet.
+    candidates, 0 if not known yet.
     """
     before = _listener.set(listener)
     try:

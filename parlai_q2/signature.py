@@ -1,6 +1,6 @@
 """
-Signatures: what you need to know about a score to reproduce it, as sacreBLEU has them
-(Post 2018, arXiv 1804.08771).
+Signatures: everything needed to reproduce a score, as in sacreBLEU (Post 2018, arXiv
+1804.08771).
 
 A signature names everything that determines a score: the scorer, the code's version,
 models, decoding, filters, comparison and threshold. Logs print a short form of it.
@@ -17,7 +17,7 @@ from typing import Any
 
 from parlai_q2.version import __version__
 
-# What stands for a bar inside a setting.
+# The escape of a bar inside a setting.
 BAR = '\\x7c'
 
 
@@ -25,7 +25,7 @@ def unusual(
     settings: Mapping[str, object], usual: Mapping[str, tuple[object, ...]]
 ) -> dict[str, Any]:
     """
-    The settings but those with one of their usual values, which signatures leave out.
+    Leave out settings with one of their usual values, as signatures do.
 
     >>> unusual({'beams': 4, 'length': 40}, {'beams': (5,), 'length': (40,)})
     {'beams': 4}
@@ -35,8 +35,8 @@ def unusual(
 
 def assumed(prior: float | None) -> str:
     """
-    What the values of a scorer with this prior assume of the responses, as a sentence;
-    empty if they are no probabilities.
+    A sentence about the prior that a scorer's values assume; empty if they are no
+    probabilities.
 
     >>> assumed(0.86)
     'Scores assume that 86 % of all responses are consistent.'
@@ -82,7 +82,7 @@ class Signature:
         pairs = (f'{k}:{v}' for k, v in self.texts().items())
         text = '|'.join([self.scorer, *(p.replace('|', BAR) for p in pairs)])
         text += f'|version:{self.version}'
-        # A path may contain bytes that are not UTF-8, which could not be written.
+        # A path may contain bytes that are not UTF-8 and cannot be written.
         return text.encode('utf-8', 'backslashreplace').decode('utf-8')
 
     def texts(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """
-Ranking by a score: how many positive and negative responses lie above each threshold,
-and the areas under the curves that this gives.
+Ranking by a score: the number of positive and negative responses above each threshold,
+and the areas under the resulting curves.
 """
 
 from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import Any
 from parlai_q2.intervals import Interval
 
 Cell = str | int | float | Interval | None
-# Whose numbers a row has.
+# The source of a row's numbers.
 OURS, PAPER = 'here', 'paper'
 WIDTH = 100
 DASH, GAP = '-', '  '
@@ -67,7 +67,7 @@ class Table:
         return {
             'name': self.name,
             'title': self.title,
-            # JSON has shares, where printed tables have percentages.
+            # JSON has shares where printed tables have percentages.
             'columns': {c.key: c.head.removesuffix(' %') for c in self.columns},
             'rows': [{k: _json(v) for k, v in row.items()} for row in self.rows],
             'notes': list(self.notes),

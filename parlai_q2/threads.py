@@ -1,6 +1,6 @@
 """
-How many cores a process computes on, how torch's threads wait for one another, and what
-a process does with memory that it has freed.
+The number of cores a process computes on, how torch's threads wait for one another, and
+whether a process keeps freed memory.
 
 Where torch computes, a thread that finishes early spins until the others are done, and
 on a busy machine, scoring has been seen to take twenty times as long. The ``parlai_q2``
@@ -15,16 +15,16 @@ from pathlib import Path
 SPIN_COUNT = 'GOMP_SPINCOUNT'
 # Iterations of the spin loop: a few microseconds, enough for the next layer to start.
 BRIEF_SPIN = '1000'
-# If one of these is set, the user has chosen how threads wait.
+# Variables by which a user chooses how threads wait.
 WAIT_SETTINGS = (SPIN_COUNT, 'OMP_WAIT_POLICY', 'KMP_BLOCKTIME')
-# The variable that limits the threads of a process, as OpenMP has it.
+# OpenMP's variable that limits the threads of a process.
 LIMIT = 'OMP_NUM_THREADS'
-# The threads of the tokenizers.
+# The variable for the threads of the tokenizers.
 TOKENIZERS_LIMIT = 'RAYON_NUM_THREADS'
-# On Linux, where control groups are, and which of them this process is in.
+# Linux paths: the control groups, and the list of those of this process.
 GROUPS, OWN_GROUP = Path('/sys/fs/cgroup'), Path('/proc/self/cgroup')
-# glibc's names for what it does with freed memory (mallopt(3)), and values: blocks up
-# to 32 MB, the most it allows, come from its heaps, of which 256 MB may be unused.
+# glibc's parameters for freed memory (mallopt(3)) and their values: blocks of up to 32
+# MB, the maximum, come from its heaps, of which 256 MB may be unused.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
 MAX_UNUSED, MAX_HEAP_BLOCK = 2**28, 2**25
 MEMORY_SETTINGS = ('GLIBC_TUNABLES', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_')
@@ -52,11 +52,11 @@ def cores() -> int:
 
 def limit_cores(count: int) -> None:
     """
-    Compute on at most so many cores, in this process and those that it starts. Models
-    that are loaded already keep theirs.
+    Limit the cores of this process and of those that it starts. Models that are loaded
+    already keep their cores.
     """
     os.environ[LIMIT] = os.environ[TOKENIZERS_LIMIT] = str(count)
-    if 'torch' in sys.modules:  # which has read the variable
+    if 'torch' in sys.modules:  # torch has read the variable
         sys.modules['torch'].set_num_threads(count)
 
 

@@ -1,5 +1,5 @@
 """
-A turn of a conversation, and what its reply should rest on.
+A turn of a conversation, with the knowledge that its reply should rest on.
 
 A :class:`Turn` has its knowledge as passages, and the turns before the reply. An
 :class:`Example` is a turn with a response to score; a
@@ -66,7 +66,7 @@ class Passage(NamedTuple):
 
 def heading_of(passage: Passage) -> str:
     """
-    What names a passage: the heading it stands under in its document, or its title.
+    The name of a passage: its nearest heading in its document, or its title.
 
     >>> heading_of(Passage('Five.', 'Bee', Source('bees.pdf', 'Bees > Eyes')))
     'Eyes'
@@ -75,7 +75,7 @@ def heading_of(passage: Passage) -> str:
     return heading or passage.title
 
 
-# What may be given as knowledge: a text, or passages, each a text or with its title.
+# The accepted forms of knowledge: a text, or passages, each a text or a mapping.
 Knowledge = str | Sequence[str | Passage | Mapping[str, Any]]
 
 
@@ -232,7 +232,7 @@ class Example(Turn):
     def __init__(
         self,
         knowledge: Knowledge,
-        response: str | None = None,  # an InputError says so
+        response: str | None = None,  # None is an InputError
         history: Sequence[str] = (),
         id: str | None = None,
     ):

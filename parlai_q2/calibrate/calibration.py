@@ -38,8 +38,8 @@ def read_labelled(
     """
     Read labelled pairs; generic ones and those without a text are left out.
 
-    :return: the examples, whether people found each consistent, and how many more they
-        found generic.
+    :return: the examples, whether annotators found each consistent, and the number of
+        examples left out as generic.
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent, generic = [], [], 0
@@ -72,9 +72,9 @@ def read_label(record: Record, file: str) -> bool | None:
 
 class Calibrated(NamedTuple):
     """
-    What was fitted to N labelled pairs: JSON-safe values, with the ``calibration`` that
-    scoring reads; the labels [N]; and the values [N] as they were, and as fits without
-    the pair's passage give them.
+    A calibration fitted to N labelled pairs: JSON-safe values, with the ``calibration``
+    that scoring reads; the labels [N]; and the values [N] before calibration, and from
+    fits that leave out the pair's passage.
     """
 
     written: JsonObject
@@ -96,9 +96,8 @@ def calibrate(
     reports, a pair that the scorer calls generic or not verifiable has no verdict: it
     is left out of the fit and of all measures, and counted.
 
-    :param consistent: whether people found each example consistent.
-    :param generic: how many pairs were left out before, since people found them
-        generic.
+    :param consistent: whether annotators found each example consistent.
+    :param generic: the number of pairs left out before, which annotators found generic.
     :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
     :raises ConfigError: if a scorer without weights is to be refitted.
     :raises InputError: if there are too few pairs of a class.
@@ -167,7 +166,7 @@ def judge_pairs(
 
 
 def rounded(values: Any) -> Any:
-    """Numbers with :data:`DIGITS` digits, in lists and dicts."""
+    """Round numbers, also in lists and dicts, to :data:`DIGITS` digits."""
     if isinstance(values, dict):
         return {name: rounded(value) for name, value in values.items()}
     if isinstance(values, list):
@@ -176,7 +175,7 @@ def rounded(values: Any) -> Any:
 
 
 def describe(written: JsonObject) -> str:
-    """What :func:`calibrate` found, as text."""
+    """Format the result of :func:`calibrate` as text."""
     calibration, pairs = written['calibration'], written['pairs']
     low, high = written['threshold_interval']
     people, scorer = written['left_out'].values()

@@ -1,6 +1,6 @@
 """
-The figures of a calibration: how well the values rank the pairs, and whether they are
-probabilities, before it and held out of it.
+The figures of a calibration: how well the values rank the pairs and whether they are
+probabilities, before calibration and on pairs held out from it.
 """
 
 from pathlib import Path

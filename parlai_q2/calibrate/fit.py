@@ -39,7 +39,7 @@ FOLD_SEED = 0
 
 
 class Aim(Word):
-    """What a threshold is to reach: the most accuracy, or a share of one class."""
+    """The aim of a threshold: the highest accuracy, or a share of one class."""
 
     ACCURACY = 'accuracy'
     RECALL = 'recall'
@@ -78,7 +78,7 @@ def read_target(text: str) -> Target:
 @dataclass(frozen=True)
 class Pairs:
     """
-    N labelled pairs: their scores, whether people found each consistent, and passages.
+    N labelled pairs: scores, whether annotators found each consistent, and passages.
 
     :param features: the features [N, F] to fit weights to; None keeps the scorer's.
     """
@@ -89,7 +89,7 @@ class Pairs:
     features: np.ndarray | None
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
-        """The pairs that a mask chooses."""
+        """Select the pairs of a mask."""
         features = None if self.features is None else self.features[chosen]
         rest = self.values[chosen], self.consistent[chosen], self.passages[chosen]
         return Pairs(*rest, features)
@@ -101,7 +101,7 @@ def make_pairs(
     knowledge: Sequence[str],
     features: Sequence[str] = (),
 ) -> Pairs:
-    """Labelled pairs; an InputError for fewer than :data:`LEAST` of a class."""
+    """Make labelled pairs; an InputError for fewer than :data:`LEAST` of a class."""
     labels = np.asarray(consistent, dtype=bool)
     counts = (int(labels.sum()), int((~labels).sum()))
     if min(counts) < LEAST:
@@ -134,10 +134,10 @@ class Fit(NamedTuple):
 
 class FittedScores(NamedTuple):
     """
-    What was fitted.
+    The result of a fit.
 
     :param weights: weights and intercept under a prior of 0.5; None keeps the scorer's.
-    :param shift: the shift of the log-odds; None where values are no probabilities.
+    :param shift: the shift of the log-odds; None if values are no probabilities.
     :param threshold: the threshold for the shifted values, in [0, 1].
     """
 
@@ -177,7 +177,7 @@ def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> FittedScores
 def bootstrap_threshold(
     pairs: Pairs, fitted: FittedScores, target: Target, probabilities: bool
 ) -> Interval:
-    """How sure a threshold is: the 95 % bootstrap interval, drawing passages."""
+    """The 95 % bootstrap interval of a threshold, from resampled passages."""
     values, best = fitted.values(pairs), fitted.threshold
     drawn = [
         best_thresholds(weights, values, pairs.consistent, target, probabilities)
@@ -188,7 +188,7 @@ def bootstrap_threshold(
 
 
 def moved(values: np.ndarray, shift: float | None) -> np.ndarray:
-    """Values with their log-odds raised."""
+    """Shift the log-odds of values."""
     return np.array([shifted(float(value), shift or 0.0) for value in values])
 
 
@@ -199,7 +199,7 @@ def fit_shift(values: np.ndarray, consistent: np.ndarray) -> float:
     def excess(shift: float) -> float:
         return float(moved(values, shift).mean()) - share
 
-    # Values of 0 and 1 stay, so that the share may be out of reach.
+    # Values of 0 and 1 cannot move, so the share may be out of reach.
     if excess(-FARTHEST) >= 0:
         return -FARTHEST
     if excess(FARTHEST) <= 0:
@@ -246,9 +246,9 @@ def even_points(
     weights: np.ndarray, values: np.ndarray, consistent: np.ndarray, probabilities: bool
 ) -> np.ndarray:
     """
-    Where logistic regressions on the scores (of probabilities, their log-odds) give
-    both classes the same probability, for each of R resamples; 0 or 1, for the more
-    frequent class, where higher scores do not speak for a response.
+    For each of R resamples, the score at which a logistic regression on the scores (on
+    the log-odds of probabilities) gives both classes the same probability; 0 or 1, in
+    favour of the more frequent class, if higher scores do not speak for a response.
     """
     x = np.clip(values, EDGE, 1 - EDGE)
     x = np.log(x / (1 - x)) if probabilities else values
@@ -270,8 +270,8 @@ def held_out(
     pairs: Pairs, target: Target, probabilities: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Fit without each fold of passages, and apply what was fitted to it: the shifted
-    values [N], and whether each is called consistent [N].
+    Cross-validate over folds of passages, applying each fit to the fold left out: the
+    shifted values [N], and whether each is called consistent [N].
     """
     fold = assign_folds(pairs.passages, FOLDS)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)
@@ -292,9 +292,9 @@ def metrics(
     values: np.ndarray, consistent: np.ndarray, called: np.ndarray
 ) -> JsonObject:
     """
-    How well pairs are labelled. ``majority`` is the accuracy of always naming the more
-    frequent class; ``precision`` (None where no alarm was given), ``recall`` and
-    ``false_alarms`` are those of calling a response inconsistent.
+    Measures of how well pairs are labelled. ``majority`` is the accuracy of always
+    predicting the more frequent class; ``precision`` (None without an alarm),
+    ``recall`` and ``false_alarms`` are those of calling a response inconsistent.
     """
     alarms = ~called
     share = float(consistent.mean())
@@ -334,7 +334,7 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
 def assign_folds(passages: np.ndarray, count: int) -> np.ndarray:
     """
-    The fold of each example [B], below ``count``. Examples of one passage share one;
+    Assign each example a fold below ``count``, [B]. Examples of one passage share one;
     the folds have nearly the same number of passages.
     """
     different, of_each = np.unique(passages, return_inverse=True)

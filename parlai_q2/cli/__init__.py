@@ -1,4 +1,4 @@
 """
-The commands' frame: which commands there are, their options, their log. It needs
-neither ParlAI nor torch, and imports a command only to run it or to show its help.
+The frame of all commands: their names, options and log. It needs neither ParlAI nor
+torch, and imports a command only to run it or to show its help.
 """

@@ -1,6 +1,6 @@
 """
-Our commands by name, and what is known of ParlAI before it is loaded: whether it is
-there, how to install it, and which commands it has. A command of ours is a module
+Our commands by name; and, without loading ParlAI, whether it is installed, how to
+install it, and which commands it has. A command of ours is a module
 ``parlai_q2.scripts.<name>``.
 
 One that does not need ParlAI has ``add_options(parser)`` and ``run(opt)``, which takes
@@ -23,13 +23,13 @@ from parlai_q2.cli.parser import Parser
 from parlai_q2.errors import MissingPackageError, UnknownNameError
 from parlai_q2.packages import check_torch
 
-# Put before a command's name where it might be another program's.
+# The prefix of a command's name where it might be another program's.
 PREFIX = 'q2_'
 # ParlAI's list of all its commands, and of their options.
 HELPALL = 'helpall'
-# The versions that were tried together, installed beside ours.
+# The versions that were tested together, installed with the package.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
-# Those of ParlAI's commands that its guide starts with.
+# The ParlAI commands with which its guide starts.
 FIRST = (
     'display_data',
     'display_model',
@@ -46,14 +46,14 @@ REGISTERED = re.compile(
 
 @dataclass(frozen=True)
 class Command:
-    """A command, whose module has its name, and in a line what it does."""
+    """A command, with the name of its module, and a line about what it does."""
 
     name: str
     what: str
     needs_parlai: bool = False
 
 
-# By what they are for, as the help shows them.
+# Commands by their purpose, in the order of the help.
 GROUPS = {
     'Score and choose': (
         Command('demo', 'See scoring and reranking at work, offline'),
@@ -104,9 +104,7 @@ def import_command(command: Command) -> Any:
 
 
 def run_command(name: str, *arguments: str, **values: object) -> Any:
-    """
-    Run a command that does not need ParlAI; further options come as Python values.
-    """
+    """Run a command that does not need ParlAI; ``values`` are further options."""
     command = find(name)
     if command is None or command.needs_parlai:
         plain = [c.name for c in COMMANDS.values() if not c.needs_parlai]
@@ -148,7 +146,7 @@ def has_parlai() -> bool:
 
 
 def check_parlai(what: str) -> None:
-    """Check that ParlAI and torch are there; a MissingPackageError says what to run."""
+    """Check that ParlAI and torch are installed; the error says what to run."""
     if not has_parlai():
         raise MissingPackageError(f'{what} needs ParlAI. {how_to_install()}')
     check_torch(what)

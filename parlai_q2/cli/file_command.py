@@ -1,6 +1,6 @@
 """
-What the commands that process files have in common: their options, the engine that
-these describe, and the way of a file through it, with its log.
+The common parts of the commands that process files: their options, the engine that
+these select, and how it processes a file, with a log.
 """
 
 from collections import deque
@@ -30,14 +30,14 @@ from parlai_q2.runs.file_run import (
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs
 from parlai_q2.signature import Signature, assumed
 
-# So many empty files are named.
+# The maximum number of empty files to name.
 MAX_NAMED = 5
 T = TypeVar('T')
 RAY_OPTIONS = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
 
 
 class EngineName(Word):
-    """Where work is done: in this process, or in actors on a Ray cluster."""
+    """Where records are processed: in this process, or in actors on a Ray cluster."""
 
     LOCAL = 'local'
     RAY = 'ray'
@@ -97,8 +97,8 @@ def add_out_format(group: OptionGroup) -> None:
 
 def check_scale(opt: Options, has_cache: bool = False) -> int:
     """
-    The number of records in a chunk, if the options for scale are valid. ``has_cache``:
-    what actors score is kept in the score cache.
+    Check the options for scale; return the number of records in a chunk. ``has_cache``:
+    whether the scores of actors are kept in the score cache.
     """
     if opt.get('engine', EngineName.LOCAL) != EngineName.RAY:
         defaults = {'ray_cpus': 1.0, 'ray_gpus': 0.0}
@@ -119,7 +119,7 @@ def check_scale(opt: Options, has_cache: bool = False) -> int:
 
 
 def engine_from_opt(opt: Options, job: Job) -> JobEngine:
-    """The engine that an ``opt`` asks for, with a job."""
+    """Make the engine that an ``opt`` asks for, with a job."""
     if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
         return LocalEngine(job)
 
@@ -140,10 +140,10 @@ def make_later(
     make: Callable[[JsonMapping], T], opt: Options
 ) -> Callable[[str | None], T]:
     """
-    A function that makes something of options in the process that uses it, for the
-    device of that process. It can be sent there, even where ParlAI is not installed.
+    Return a function that makes an object from options, in the process that uses it and
+    for the device of that process. It can be pickled, and needs no ParlAI there.
 
-    :param make: makes it of the options that are plain values.
+    :param make: makes the object from the options that are plain values.
     """
     plain = {
         name: value
@@ -183,13 +183,13 @@ def add_file_options(group: OptionGroup, infile: str) -> None:
 
 class FilesRun:
     """
-    Takes files through an engine, resuming those that a stopped run began, and logs how
-    that proceeds, with a progress bar.
+    Processes files with an engine, resumes those that a stopped run began, and logs the
+    progress, with a bar.
 
-    :param name: the scorer's.
+    :param name: the scorer's name.
     :param format: of the inputs; None to take it from each file's ending.
     :param size: the most records in one call of the engine.
-    :param show: is given the lines as they are written.
+    :param show: called with the lines as they are written.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class FilesRun:
         self._name, self._format, self._size = name, format, size
         self._show = show
         self._problems = log.Problems(f'Not {job.participle}')
-        # Bytes of the files before the current one, all read.
+        # The bytes of the files before the current one, which are all read.
         self._read = 0
         self._summaries: list[JsonObject] = []
         self._complaints: list[str] = []
@@ -219,8 +219,8 @@ class FilesRun:
         Process the files.
 
         :return: the summary; of many files, those of each under ``shards``.
-        :raises UnscoredError: if records have errors, unless they are allowed; all that
-            could be written is.
+        :raises UnscoredError: if records have errors, unless they are allowed; all
+            other records are written.
         :raises InputError: when an input cannot be read, has no record or changes
             during the run, or another run is writing an output.
         """
@@ -252,7 +252,7 @@ class FilesRun:
         return self._summaries[0]
 
     def _run(self) -> None:
-        """Process the files as one stream, so that the engine does not run dry."""
+        """Process the files as one stream, so that the engine is always busy."""
         try:
             with closing(self._engine.run(self._read_chunks())) as results:
                 for chunk, lines in results:
@@ -301,7 +301,7 @@ class FilesRun:
             self._report(self._runs.popleft())
 
     def _report(self, run: FileRun) -> None:
-        """Log what came of a file."""
+        """Log the result of a file."""
         self._read += run.state['size']
         self._summaries.append(run.summary)
         infile, outfile = run.files
@@ -348,7 +348,7 @@ def run_command_on_files(
 
 
 def _describe_empty(outputs: Outputs, unit: str) -> str:
-    """Which files had nothing in them, as a sentence."""
+    """A sentence that names the empty files."""
     entries = outputs.entries.values()
     empty = [entry['infile'] for entry in entries if not entry['records']]
     if not empty:

@@ -1,4 +1,4 @@
-"""The options for knowledge that messages do not bring in their fields."""
+"""The options for knowledge that is not in the fields of messages."""
 
 import re
 from importlib import import_module
@@ -13,8 +13,8 @@ from parlai_q2.retrieve.index import Index, in_memory, read_passages
 from parlai_q2.retrieve.retriever import Retriever
 from parlai_q2.retrieve.search import DEFAULT_PASSAGES, SearchBy
 
-# A file of more passages is to be indexed: its vectors would be made at every start, in
-# some 3 ms each.
+# A file with more passages must be indexed: each start would compute its vectors again,
+# in about 3 ms each.
 MOST_OF_FILE = 5000
 _CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
 
@@ -77,7 +77,7 @@ def _reader(opt: Options) -> AnswerReader | None:
 
 
 def _most_passages(opt: Options) -> int:
-    """``--knowledge-passages`` where no index has a number of its own."""
+    """The value of ``--knowledge-passages``; an index has a default of its own."""
     count = opt.get('knowledge_passages')
     if count is not None and count < 1:
         raise ConfigError(f'--knowledge-passages must be at least 1, not {count}.')
@@ -85,7 +85,7 @@ def _most_passages(opt: Options) -> int:
 
 
 def _file_index(opt: Options) -> Grounder | None:
-    """What searches ``--knowledge-file``; None if it is one passage."""
+    """The index of ``--knowledge-file``; None if the file is one passage."""
     passages = read_passages(Path(opt['knowledge_file']).expanduser())
     if len(passages) < 2:
         return None
@@ -116,14 +116,14 @@ def _own_retriever(name: str) -> Retriever:
 
 
 def source_from_opt(opt: Options) -> KnowledgeSource:
-    """Where the options say that knowledge comes from, for those who measure."""
+    """The knowledge source that options describe, for measuring."""
     return KnowledgeSource(opt.get('knowledge_delimiter'), opt.get('knowledge_file'))
 
 
 def searching_source(opt: Options) -> KnowledgeSource:
     """
-    Where the options say that knowledge comes from, for those who reply: an index or a
-    file of several passages is searched.
+    The knowledge source that options describe, for replying: an index or a file of
+    several passages is searched.
     """
     source = source_from_opt(opt)
     source.index = index_from_opt(opt)

@@ -1,5 +1,5 @@
 """
-What the commands show: their log, their progress and their results. With ParlAI loaded,
+The output of commands: their log, their progress and their results. With ParlAI loaded,
 messages go through the log of ParlAI and follow its ``--loglevel``. Otherwise they are
 printed in the same form. Progress is a bar on a terminal, and elsewhere (a log, a
 cluster job) a line from time to time.
@@ -17,7 +17,7 @@ from parlai_q2.errors import Q2Error
 
 logger = logging.getLogger('parlai_q2')
 debug, info, warning, error = logger.debug, logger.info, logger.warning, logger.error
-# How many problems are logged one by one.
+# The number of problems that are logged one by one.
 MAX_LOGGED = 20
 # Seconds between two lines.
 EVERY = 10.0
@@ -30,7 +30,7 @@ class Problems:
     Logs problems, at most :data:`MAX_LOGGED`, and each kind in full once; the rest are
     only counted.
 
-    :param what: stands before each, e.g. ``Not scored``.
+    :param what: the words before each problem, e.g. ``Not scored``.
     """
 
     def __init__(self, what: str):
@@ -52,7 +52,7 @@ class Problems:
 
 class CommandHandler(logging.Handler):
     """
-    Prints messages on the standard error, or through ParlAI's log where that is loaded.
+    Prints messages on the standard error, or through ParlAI's log if that is loaded.
     The standard output is for results.
     """
 
@@ -67,18 +67,18 @@ class CommandHandler(logging.Handler):
             sys.stderr.write(f'{clock} | {record.getMessage()}\n')
             sys.stderr.flush()
         except Exception:
-            # A log that nobody reads ends no run.
+            # A closed log must not end a run.
             self.handleError(record)
 
 
 def show_result(text: str) -> None:
-    """Print what a command was asked for on the standard output."""
+    """Print a command's result on the standard output."""
     sys.stdout.write(f'{text}\n')
     sys.stdout.flush()
 
 
 def run_module(main: Callable[[], object]) -> None:
-    """Run what ``python -m`` names; an expected error is one line, and the status 2."""
+    """Run a module as ``python -m``; an expected error is one line, with status 2."""
     try:
         main()
     except Q2Error as problem:
@@ -96,18 +96,18 @@ def show_log(level: int = logging.INFO) -> None:
 
 class Progress(tqdm):
     """
-    A bar on a terminal; elsewhere a line of the log now and then and, if there was one,
-    at the end.
+    A bar on a terminal; elsewhere a line of the log now and then and, after at least
+    one, at the end.
 
-    :param total: how much there is to do; None if unknown.
-    :param start: how much of it an earlier run has done.
+    :param total: the amount of work; None if unknown.
+    :param start: the part of it that an earlier run has done.
     """
 
     def __init__(self, name: str, total: int | None, unit: str, start: int = 0):
         self._is_bar = sys.stderr.isatty() and logger.isEnabledFor(logging.INFO)
         self._logged: tuple[float, str | None] | None = None
         options = {} if self._is_bar else {'mininterval': EVERY, 'delay': EVERY}
-        # The lines of the log are not tqdm's to write.
+        # The log, not tqdm, writes its lines.
         file = sys.stderr if self._is_bar else io.StringIO()
         super().__init__(
             desc=name,
@@ -139,7 +139,7 @@ class InputProgress(Progress):
         self._records, self._noun = 0, unit
 
     def read(self, count: int, place: int) -> None:
-        """Report further records, and how far the input has been read by now."""
+        """Report further records, and the bytes of the input read so far."""
         self._records += count
         self.set_postfix_str(f'{self._records:,} {self._noun}', refresh=False)
         self.update(place - self.n)

@@ -34,7 +34,7 @@ TEACHER = 'Teacher'
 # The options whose values are agents or tasks, and their keys in an Opt: those of
 # ParlAI, and the reranking agent's --generator.
 AGENT_OPTIONS = ('-m', '--model', '--generator')
-# Where one of these is given, the agent is known, or help is asked for.
+# With one of these options, the agent is known, or the user asks for help.
 AGENT_KNOWN = frozenset(
     'm model mf model-file im init-model o init-opt h help helpall'.split()
 )
@@ -43,11 +43,11 @@ DEFAULT_AGENT = 'grounded_rerank'
 TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
 AGENT_KEYS = ('model', 'generator')
 TASK_KEYS = ('task', 'evaltask')
-# What modules in folders of these names are, and ParlAI's registry of others.
+# The kind of the modules in each folder, and ParlAI's registry of further ones.
 KINDS = {'tasks': ('task', 'TEACHER_REGISTRY'), 'agents': ('agent', 'AGENT_REGISTRY')}
 LOADER, MUTATORS = 'parlai.core.loader', 'parlai.core.mutators'
 PARAMS = 'parlai.core.params'
-# Where ParlAI looks for tasks and agents.
+# The packages in which ParlAI looks for tasks and agents.
 PLACES = re.compile(r'parlai(_q2|_internal)?\.(tasks|agents)\.')
 CLASSES = ('Teacher', 'Agent')
 # The parser's message about options that a command does not have.
@@ -163,7 +163,7 @@ def _prefixed(names: Iterable[str]) -> list[str]:
 
 
 def find_options(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The options in arguments that have a value, with it."""
+    """Find the options that have a value in arguments, with the value."""
     for argument, after in zip(arguments, [*arguments[1:], '-']):
         option, equals, value = argument.partition('=')
         if option.startswith('-'):
@@ -174,7 +174,7 @@ def find_options(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def suggesting_options() -> Iterator[None]:
-    """Suggest the nearest option instead of pages of help, for commands of ParlAI."""
+    """Suggest the nearest option instead of pages of help, for ParlAI's commands."""
     params = sys.modules[PARAMS]
     parser_class = params.ParlaiParser
     original = parser_class.error
@@ -200,7 +200,7 @@ def suggesting_options() -> Iterator[None]:
 
 @contextmanager
 def suggesting(arguments: Sequence[str]) -> Iterator[None]:
-    """Suggest the nearest name where ParlAI finds none of those the user typed."""
+    """Suggest the nearest name if ParlAI does not find one that the user typed."""
     try:
         yield
     except (ImportError, AttributeError, KeyError, RuntimeError) as error:
@@ -236,7 +236,7 @@ def explain_name(error: Exception, arguments: Sequence[str]) -> ConfigError | No
 
 def _no_option(key: str, options: dict[str, str]) -> ConfigError:
     optfile = options.get('--init-opt', options.get('-o', 'The option file'))
-    # It is imported, since the error came from it.
+    # The module is imported already, because the error came from it.
     parser = sys.modules[PARAMS].ParlaiParser(True, True)
     near = find_nearest_name(key, (action.dest for action in parser._actions))
     return ConfigError(

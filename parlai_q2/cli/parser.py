@@ -1,5 +1,5 @@
 """
-The parser of commands that do not need ParlAI. It takes options as ParlAI's does:
+The parser of commands that do not need ParlAI. Like ParlAI's parser, it accepts
 ``--batch_size`` for ``--batch-size``, and ``yes`` or ``no`` for a switch.
 """
 
@@ -33,9 +33,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """
-        The options that arguments give; a ConfigError for those that are not valid.
-        """
+        """Parse arguments to options; a ConfigError if one is not valid."""
         values, unknown = self.parse_known_args([dashed(a) for a in arguments])
         options = [o for o in unknown if o.startswith('-')]
         if options:
@@ -46,7 +44,7 @@ class Parser(argparse.ArgumentParser):
         return vars(values)
 
     def with_values(self, arguments: Sequence[str], **values: object) -> dict[str, Any]:
-        """The options that arguments give, and others by name, as Python values."""
+        """Parse arguments, and add further options by name, as Python values."""
         opt = self.parse(arguments)
         for name in values:
             if name not in opt:
@@ -65,7 +63,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Help(argparse.HelpFormatter):
-    """Adds defaults to the help, where it does not give them itself."""
+    """Adds defaults to help texts that do not give them."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help or ''
@@ -88,7 +86,7 @@ def dashed(argument: str) -> str:
 
 
 def truth(text: str) -> bool:
-    """The value of a switch."""
+    """Parse the value of a switch."""
     if text.lower() not in YES + NO:
         raise argparse.ArgumentTypeError(f'{text!r} is neither yes nor no')
     return text.lower() in YES
@@ -96,8 +94,8 @@ def truth(text: str) -> bool:
 
 def given_file(opt: Options, name: str, example: str = 'FILE') -> Path:
     """
-    The file that an option names, e.g. ``outfile``. It is checked here because the
-    parser would also refuse ``--help`` without it.
+    Return the file that an option names, e.g. ``outfile``. Its presence is checked
+    here, because the parser would also refuse ``--help`` without it.
     """
     if not opt.get(name):
         raise ConfigError(f'--{name} is missing. Give a file: --{name} {example}')

@@ -151,12 +151,12 @@ def scorer_from_opt(
     default: str | None = None,
 ) -> Scorer:
     """
-    The scorer of a role that an ``opt`` asks for; its models are loaded when it first
-    scores. ``cache``: whether scores are kept on disk without ``--cache``.
+    Make the scorer of a role that an ``opt`` asks for; its models are loaded when it
+    first scores. ``cache``: whether scores are kept on disk without ``--cache``.
     """
     key = role.value
     name = opt.get(key) or default or DEFAULTS[role]
-    # Read before a scorer's class is imported, and torch with it.
+    # Options are read before a scorer's class, and torch with it, is imported.
     preset = preset_from_opt(opt, role)
     options = model_options(opt, name, cache)
     for option in ('threshold', 'calibration'):
@@ -169,9 +169,9 @@ def judge_from_opt(
     opt: Options, role: Role, default: str | None = None, cache: bool = True
 ) -> Scorer:
     """
-    The scorer of a role that judges labels, with the score cache. Its own threshold
-    stays, and that of the options is the policy's: scores do not depend on it, so that
-    trying another needs no new scoring.
+    Make the scorer of a role that judges labels, with the score cache. It keeps its own
+    threshold, and the filter applies the option's: another threshold then needs no new
+    scores.
     """
     opt = {**opt, f'{role.value}_threshold': None}
     return scorer_from_opt(opt, role, cache=cache, default=default)
@@ -187,10 +187,9 @@ def preset_from_opt(opt: Options, role: Role) -> Preset:
 
 def model_options(opt: Options, scorer: str, cache: bool = False) -> dict[str, Any]:
     """
-    The device, the batch size and perhaps the cache, as arguments of a scorer; none
-    without models, which is faster than a disk. Before it is made, its cores are
-    limited to ``--threads``. ``cache``: whether scores are kept on disk without
-    ``--cache``.
+    Return the device, the batch size and perhaps the cache, as arguments of a scorer;
+    none for scorers without models, which are faster than a disk. Cores are limited to
+    ``--threads`` first. ``cache``: whether scores are kept on disk without ``--cache``.
     """
     limit_from_opt(opt)
     if not scorer_class(scorer).has_models:
@@ -217,14 +216,14 @@ def limit_from_opt(opt: Options) -> None:
 
 
 def cache_from_opt(opt: Options) -> 'ScoreCache':
-    """The score cache that an ``opt`` names; a ConfigError for a wrong file."""
+    """Open the score cache that an ``opt`` names; a ConfigError for a wrong file."""
     from parlai_q2.cache import ScoreCache
 
     return ScoreCache(opt.get('cache_file'))
 
 
 def scorer_device(opt: Options) -> str:
-    """The device asked for, else the one ParlAI runs on, if it works."""
+    """The requested device, else the one ParlAI runs on, if it works."""
     device = str(opt.get('scorer_device') or AUTO)
     if device != AUTO:
         return device
@@ -235,7 +234,7 @@ def scorer_device(opt: Options) -> str:
 
 
 def check_ranges(opt: Options) -> None:
-    """Check the options that are present; they may come from a program, too."""
+    """Check the ranges of options, which a program may also have set."""
     for option in ('abstain_below', 'candidates_until'):
         value = opt.get(option)
         if value is not None and not (is_number(value) and 0 <= value <= 1):
@@ -297,7 +296,7 @@ def add_choice_options(parser: OptionParser) -> Any:
 
 def reranker_from_opt(opt: Options) -> Reranker:
     """
-    The reranker that an ``opt`` describes; its models are loaded at its first use.
+    Make the reranker that an ``opt`` describes; its models are loaded at first use.
     """
     check_ranges(opt)
     by = opt.get('rerank_by', DEFAULT_RERANK_BY)

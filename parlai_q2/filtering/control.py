@@ -21,14 +21,16 @@ FIRST_PERSON, NO_FIRST_PERSON = '<first-person>', '<no-first-person>'
 LOW, MEDIUM, HIGH = '<low-prec>', '<med-prec>', '<high-prec>'
 ENTAILED, NOT_ENTAILED = '<entailed>', '<non-entailed>'
 
-# The tokens that ask for a faithful response.
+# The tokens that request a faithful response.
 BEST = [NO_FIRST_PERSON, HIGH, ENTAILED]
 
 _FIRST_PERSON = re.compile(r'\b(i|me|my|mine|myself)\b', re.IGNORECASE)
 
 
 class PrecisionGroups(NamedTuple):
-    """Where the second and the third group of lexical precision begin, in [0, 1]."""
+    """
+    The lower bounds of the second and third group of lexical precision, in [0, 1].
+    """
 
     medium: float
     high: float
@@ -40,7 +42,7 @@ class PrecisionGroups(NamedTuple):
 
 
 def terciles(precisions: Sequence[float]) -> PrecisionGroups:
-    """Groups that hold a third of the precisions each, as far as ties allow."""
+    """Split precisions into groups of a third each, as far as ties allow."""
     if not precisions:
         raise ConfigError('There are no training responses to compute terciles from.')
     ordered, n = sorted(precisions), len(precisions)

@@ -1,8 +1,9 @@
 """
 Converts judged turns to ParlAI's conversation format, one JSON object an episode, where
-the second speaker's texts are the labels. What follows a removed turn is an episode of
-its own, whose first text has all that was said before it. ParlAI's models, which join a
-history by newlines, read the same text. Its ``flatten`` mutator does this to all turns.
+the second speaker's texts are the labels. The turns after a removed turn form an
+episode of their own, whose first text begins with the whole history. ParlAI's models,
+which join a history by newlines, read the same text. Its ``flatten`` mutator does this
+to all turns.
 """
 
 import json
@@ -20,8 +21,8 @@ DELIMITER = '\n'
 
 def conversations(episode: JudgedEpisode, keep: bool = True) -> list[JsonObject]:
     """
-    The conversations of the kept turns of an episode, as long as possible; or of the
-    dropped ones, one each. The first text begins with all that was said before it.
+    Make conversations of the kept turns of an episode, as long as possible; or of the
+    dropped ones, one each. The first text begins with the history before it.
     """
     flags = [turn.decision.is_kept is keep for turn in episode]
     logs: list[JsonObject] = []
@@ -42,7 +43,7 @@ def _teacher_act(message: JsonMapping, turn: JudgedTurn) -> JsonObject:
         **fields,
         'id': str(message.get('id') or 'teacher'),
         'text': str(message.get('text') or ''),
-        # Readers of the file find the knowledge here, wherever the task keeps it.
+        # Readers of the file find the knowledge here, wherever the task has it.
         **({} if 'knowledge' in fields else {'knowledge': turn.knowledge}),
         'labels': turn.kept_labels or [label.text for label in turn.labels],
         'episode_done': False,
@@ -60,7 +61,7 @@ def _label_act(turn: JudgedTurn) -> JsonObject:
     }
     if main_label and main_label.score:
         evidence = main_label.score.to_dict()
-        # The metadata has the signature, which is the same for all of them.
+        # The signature is the same for all turns, and stands in the metadata.
         evidence.pop('signature')
         act['q2_score'] = main_label.score.value
         act['q2_evidence'] = evidence
@@ -79,7 +80,7 @@ def _is_json(value: object) -> bool:
 def split_at_gaps(
     episode: Sequence[JsonMapping], keep: Sequence[bool]
 ) -> list[list[JsonObject]]:
-    """Copies of the kept messages of an episode, in episodes without gaps."""
+    """Copy the kept messages of an episode into episodes without gaps."""
     return [[message for _, message in part] for part in _cut(episode, keep)]
 
 
@@ -87,7 +88,7 @@ def _cut(
     episode: Sequence[JsonMapping], keep: Sequence[bool], join: bool = True
 ) -> list[list[tuple[int, JsonObject]]]:
     """
-    Copies of the kept messages, with their places; neighbours are one part if joined.
+    Copy the kept messages, with their places; if joined, neighbours form one part.
     """
     parts: list[list[tuple[int, JsonObject]]] = []
     before: list[str] = []
@@ -105,7 +106,7 @@ def _cut(
 
 
 def with_history(message: JsonMapping, before: Sequence[str]) -> JsonObject:
-    """A copy of a message, with what was said before it in front of its text."""
+    """Copy a message, with the history before its text."""
     copy = dict(message)
     if before:
         copy['text'] = DELIMITER.join([*before, str(message.get('text') or '')])

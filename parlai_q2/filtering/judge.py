@@ -21,13 +21,13 @@ from parlai_q2.turns import Example, Passage, joined
 # The minimum number of responses in one call of the scorer: enough to fill any model's
 # batches, and few enough that progress shows.
 CHUNK = 256
-# Knowledge stands in the messages alone.
+# Only messages have knowledge: no option adds any.
 MESSAGES = KnowledgeSource()
 Message = Mapping[str, Any]
 
 
 class Fate(Word):
-    """What becomes of responses that no scorer can judge."""
+    """Whether responses that no scorer can judge are kept or dropped."""
 
     KEEP = 'keep'
     DROP = 'drop'
@@ -63,13 +63,13 @@ class Decision(NamedTuple):
 @dataclass(frozen=True)
 class Policy:
     """
-    What is kept.
+    The rule for what is kept.
 
     :param threshold: responses that score above it are kept; in [0, 1].
     :param generic: ``keep`` or ``drop`` responses that state nothing.
     :param unverifiable: ``keep`` or ``drop`` responses with nothing to verify.
     :param no_knowledge: ``keep`` or ``drop`` turns without knowledge.
-    :param unit: what is dropped with a response, one of :class:`Unit`.
+    :param unit: what a dropped response takes with it, one of :class:`Unit`.
     :raises ConfigError: for any other value, or a threshold out of range.
     """
 
@@ -88,8 +88,8 @@ class Policy:
 
     def decide(self, example: Example, score: Score | None) -> Decision:
         """
-        Whether one response is kept. Its score may be None where the knowledge or the
-        response is blank; elsewhere, None is a response that could not be scored.
+        Whether one response is kept. A score of None means that the knowledge or the
+        response is blank, or that the response could not be scored.
         """
         if not example.response.strip():
             return Decision(False, FilterReason.NO_LABEL)
@@ -107,7 +107,7 @@ class Policy:
 
 
 class ScoringItem(NamedTuple):
-    """A label to score, and where it stands, for messages: ``episode 3, turn 1``."""
+    """A label to score, and its place, for messages: ``episode 3, turn 1``."""
 
     example: Example
     place: str
@@ -131,7 +131,7 @@ class Batch(NamedTuple):
 @dataclass(frozen=True)
 class JudgedLabel:
     """
-    One label of a turn; its score is None where the turn has no knowledge, or the label
+    One label of a turn; its score is None if the turn has no knowledge, or the label
     could not be scored.
     """
 
@@ -170,7 +170,7 @@ JudgedEpisode = list[JudgedTurn]
 
 
 def read_labels(message: Message) -> list[str]:
-    """The labels of a message, from whichever of the two fields it has."""
+    """Read the labels of a message, from ``labels`` or ``eval_labels``."""
     labels = message.get('labels') or message.get('eval_labels') or ()
     if isinstance(labels, str):
         return [labels]
@@ -183,8 +183,8 @@ def read_turns(
     """
     The turns of an episode with their knowledge.
 
-    :raises InputError: if the labels are classes of responses, which make no claim that
-        knowledge could support.
+    :raises InputError: if the labels are classes, which make no claim that knowledge
+        could support.
     """
     for message in episode:
         if message.get('response') and read_labels(message) == [
@@ -233,8 +233,8 @@ def judge_episodes(
     episodes: Iterable[Sequence[Message]], scorer: Scorer, policy: Policy
 ) -> Iterator[JudgedEpisode]:
     """
-    Decide which turns of many episodes are kept, reading only as far as the next call
-    of the scorer needs (:func:`make_batches`).
+    Decide which turns of many episodes are kept, reading only the episodes for the next
+    call of the scorer (:func:`make_batches`).
     """
     for batch in make_batches(episodes):
         scores = scorer.score([item.example for item in batch.items])
@@ -247,8 +247,8 @@ def make_batches(
     chunk: int = CHUNK,
 ) -> Iterator[Batch]:
     """
-    Episodes in batches with at least so many responses, or fewer with long texts. They
-    depend on the episodes alone.
+    Group episodes into batches of at least ``chunk`` responses, or fewer with long
+    texts. Batches depend on the episodes alone.
     """
     batch, characters = Batch([], []), 0
     for number, episode in enumerate(episodes, start=1):

@@ -1,6 +1,6 @@
 """
-Turns of a file that is scored already, each an episode of its own whose text is its
-history: what ``score`` and ``rerank`` wrote becomes what a task's turns become.
+Turns of a file that ``score`` or ``rerank`` wrote, each an episode of its own whose
+text is its history, so that they are filtered like the turns of a task.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,9 +17,9 @@ from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.signature import Signature
 
-# What a record has besides its turn.
+# The fields of a record besides its turn.
 NO_PART = OUR_FIELDS | {'candidates', 'history', 'response', 'id'}
-# How many records are read in search of one that says how the scores were made.
+# The number of records to search for a signature of the scores.
 MOST_UNSIGNED = 1000
 
 
@@ -27,16 +27,16 @@ class ScoredTurns:
     """
     The turns of a file or folder as :func:`read_scored` reads it.
 
-    :param problem: is told of each record that has no score.
+    :param problem: called for each record without a score.
     :raises InputError: if no record has a score.
     """
 
     def __init__(self, path: Location, problem: Callable[[object], None]):
         self._problem = problem
-        # How many records there are; None if no summary says so.
+        # The number of records; None without a summary that has it.
         self.total = records_in(path)
         records = self._good(path)
-        # What comes before the first score, such as small talk, has no signature.
+        # Records before the first score, such as small talk, have no signature.
         first: list[tuple[JsonObject, Judged]] = []
         for record in islice(records, MOST_UNSIGNED):
             first.append(record)
@@ -51,12 +51,12 @@ class ScoredTurns:
         self.signature = first[-1][-1].score.signature
         signature = Signature.from_text(self.signature)
         self.scorer = signature.scorer
-        # That of the scorer, which decided on the labels of the file.
+        # The scorer's threshold, which decided on the labels of the file.
         threshold = signature.settings.get('threshold')
         self.threshold = DEFAULT_THRESHOLD if threshold is None else float(threshold)
 
     def _good(self, path: Location) -> Iterator[tuple[JsonObject, Judged]]:
-        """The fields of each record that has a score, and what they say."""
+        """Yield the fields of each record that has a score, with the parsed record."""
         for record, _ in read_scored(path):
             if record.error is not None:
                 self._problem(record.error)
@@ -64,7 +64,7 @@ class ScoredTurns:
                 yield record.fields, record.parsed
 
     def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
-        """The turns with what becomes of them, once."""
+        """Yield the judged turns; can be called only once."""
         for fields, judged in self._records:
             message, example = build_message(fields, judged), judged.example
             turn = LabelledTurn(message, example.knowledge, [example])
@@ -72,7 +72,7 @@ class ScoredTurns:
 
 
 def build_message(fields: JsonObject, judged: Judged) -> JsonObject:
-    """A record as the message of a teacher, whose label is the response."""
+    """Make a teacher's message of a record, whose label is the response."""
     rest = {name: value for name, value in fields.items() if name not in NO_PART}
     example, label, number = judged.example, judged.annotation, fields.get('id')
     return {

@@ -8,12 +8,12 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.report.overview import BINS, score_bin
 from parlai_q2.signature import Signature
 
-# How many of the most and least grounded responses are shown, each.
+# The number of most grounded and of least grounded responses to show.
 MAX_LISTED = 10
-# The longest bar of the histogram, in characters.
+# The length of the longest bar of the histogram, in characters.
 WIDTH = 40
 TEXT_WIDTH = 100
-# What responses are ordered by, and the line of one.
+# The sort key of a response, and its line.
 Ranked = tuple[float, int, int, JsonObject]
 
 
@@ -25,7 +25,7 @@ class FilterSummary:
         self.turns = self.kept = 0
         self.reasons: dict[str, dict[str, int]] = {'kept': {}, 'dropped': {}}
         self.labels: dict[str, int] = {}
-        # Sums of the scores, of all verifiable responses and of those kept.
+        # The sums of the scores of all verifiable responses, and of the kept ones.
         self.total = self.kept_total = 0.0
         self.bins = [{'kept': 0, 'dropped': 0} for _ in range(BINS)]
         self._order = count()
@@ -93,7 +93,7 @@ class FilterSummary:
 
 
 def render(summary: JsonObject) -> str:
-    """Render what :meth:`FilterSummary.to_dict` returned as text."""
+    """Render the result of :meth:`FilterSummary.to_dict` as text."""
     lines = [sentence(summary)]
     for fate in ('kept', 'dropped'):
         reasons = summary['reasons'][fate].items()

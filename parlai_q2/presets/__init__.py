@@ -29,7 +29,7 @@ from parlai_q2.options import Word
 
 
 class Section(Word):
-    """What a preset names a model for."""
+    """The sections of a preset, each for one use of a model."""
 
     QUESTION_GENERATION = 'question_generation'
     QUESTION_ANSWERING = 'question_answering'
@@ -41,7 +41,7 @@ class Section(Word):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """One model of a preset: its reference, revision and its backend's settings."""
+    """One model of a preset: its reference, its revision and its backend's settings."""
 
     model: str
     revision: str | None = None
