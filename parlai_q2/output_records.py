@@ -5,10 +5,10 @@ The JSON lines that runs write, one for each record, and reading them back. Each
 - ``score``: a record with its :class:`~parlai_q2.claims.Score`;
 - ``ranking``: a pool with its :class:`~parlai_q2.rerank.Ranking`, and the ``text`` of
   the reply;
-- ``error``: a record that could be neither, with its ``line`` and its ``error``.
+- ``error``: a record that could not be processed, with its ``line`` and ``error``.
 
 A turn of a world log, which ParlAI writes, has the same in fields of its messages: the
-score in ``q2_evidence``, the ranking in ``rerank`` and the fields that begin so.
+score in ``q2_evidence``, the ranking in ``rerank`` and ``rerank_...``.
 """
 
 import itertools
@@ -25,7 +25,7 @@ from parlai_q2.json_values import JsonMapping, JsonObject, mapping, text_in
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
 
-# The fields that each kind of line has besides those of its record.
+# The fields of each kind of line besides those of its record.
 FIELDS: Mapping[Kind, tuple[str, ...]] = {
     Kind.SCORE: (
         *('kind', 'score', 'label', 'fallback', 'claims', 'parts', 'signature'),
@@ -42,9 +42,8 @@ OUR_FIELDS = frozenset(itertools.chain.from_iterable(FIELDS.values()))
 @dataclass(frozen=True)
 class Judged:
     """
-    A response with its score, as it is reported: what a person called it, if anybody
-    did; the ranking that it was chosen from, if it was; and what people called the
-    candidates, in the ranking's order.
+    A response with its score, for reports; with a human annotation, the ranking that it
+    was chosen from, and annotations of the candidates in the ranking's order, if any.
     """
 
     example: Example
@@ -55,7 +54,7 @@ class Judged:
 
     @property
     def abstained(self) -> bool:
-        """Whether the response is none of the candidates, but a text instead."""
+        """Whether the response is a text instead of a candidate."""
         ranking, text = self.ranking, self.example.response.strip()
         if ranking is None:
             return False
@@ -63,7 +62,7 @@ class Judged:
 
 
 def score_line(fields: JsonMapping, score: Score) -> JsonObject:
-    """The line of a record with its score; the file has the signature only once."""
+    """Make the line of a scored record; the file has the signature only once."""
     ours = score.to_dict()
     del ours['signature']
     return {**keep_own_fields(fields, Kind.SCORE), **ours}
@@ -73,7 +72,7 @@ def ranking_line(
     fields: JsonMapping, ranking: Ranking, text: str, signature: str
 ) -> JsonObject:
     """
-    The line of a pool with its ranking, the reply, and the signature of what chose.
+    Make the line of a pool with its ranking, the reply and the choice's signature.
     """
     ours = {**ranking.to_dict(), 'text': text, 'rerank_signature': signature}
     return {**keep_own_fields(fields, Kind.RANKING), **ours}
@@ -82,14 +81,14 @@ def ranking_line(
 def error_line(
     fields: JsonMapping, line: int, error: RecordError, kind: Kind
 ) -> JsonObject:
-    """The line of a record that could not get a line of this ``kind``."""
+    """Make the line of a record for which a line of this ``kind`` failed."""
     ours = {'kind': str(Kind.ERROR), 'line': line, 'error': str(error)}
     return {**keep_own_fields(fields, kind), **ours}
 
 
 def keep_own_fields(fields: JsonMapping, kind: Kind) -> JsonObject:
     """
-    A record's own fields, as they are written in a line of some kind.
+    Select a record's own fields for a line of some kind.
 
     Fields that an earlier run wrote are left out. Any other field with one of our
     names, such as an annotator's ``label``, is kept as ``given_label``.
@@ -115,8 +114,8 @@ def find_kind(fields: JsonMapping) -> Kind | None:
 
 def has_ranking(fields: JsonMapping) -> bool:
     """
-    Whether ``rerank`` has candidates as a reranker writes them. It may be a field of
-    the user's, and in a world log a text, where it could not be written.
+    Whether ``rerank`` has candidates as a reranker writes them. It may be a user's own
+    field or, in a world log that could not hold it, a text.
     """
     rows = fields.get('rerank')
     return (
@@ -129,8 +128,8 @@ def has_ranking(fields: JsonMapping) -> bool:
 
 def read_line(fields: Mapping[str, Any]) -> Judged:
     """
-    The response of a line with its score. A line without a kind, of another program, is
-    read as a score; an InputError names a field of another type.
+    Read the response of a line with its score. A line without a kind, of another
+    program, is read as a score; an InputError names a field of another type.
     """
     kind = find_kind(mapping(fields, 'a scored record'))
     if kind == Kind.ERROR:
@@ -138,7 +137,7 @@ def read_line(fields: Mapping[str, Any]) -> Judged:
     if kind == Kind.RANKING:
         return _read_pool(fields)
     example = _example(fields, 'response')
-    # Of a record whose score comes later, the signature is in the file's first line.
+    # Only the file's first line with a score has the signature.
     return Judged(
         example,
         Score.from_dict(fields),
@@ -149,7 +148,7 @@ def read_line(fields: Mapping[str, Any]) -> Judged:
 
 def read_logged_turn(fields: Mapping[str, Any]) -> Judged:
     """
-    The reply of a turn of a world log with its score; an InputError if it has none.
+    Read the reply of a turn of a world log with its score; an InputError without one.
     """
     example, ranking = _example(fields, 'response'), None
     if has_ranking(fields):
@@ -188,7 +187,7 @@ def _ranking(fields: Mapping[str, Any], knowledge: tuple[Passage, ...]) -> Ranki
 
 def _read_pool(fields: Mapping[str, Any]) -> Judged:
     example = _example(fields, 'text')
-    # The reranker stripped the knowledge, and spans are offsets into what it saw.
+    # The reranker stripped the knowledge, and spans are offsets into that text.
     passages = stripped(example.knowledge)
     try:
         values = [fields['candidates'][index] for index in fields['order']]
@@ -208,13 +207,13 @@ def _read_pool(fields: Mapping[str, Any]) -> Judged:
 
 
 def _judge_choice(example: Example, ranking: Ranking, annotation: str) -> Judged:
-    """What was chosen, with the score that it was chosen by."""
+    """The chosen response, with the score that it was chosen by."""
     chosen = ranking.chosen
     if ranking.passages and chosen.score is None:
         raise InputError(f'turn {example.id} was reranked without scores')
     score = chosen.displayed_score or not_verifiable()
     if chosen.text.strip() != example.response.strip():
-        # The reply is another text, so there is nothing to verify.
+        # The reply is a text instead of a candidate, so there is nothing to verify.
         score = not_verifiable(ranking.signature)
     passages = ranking.passages or example.knowledge
     example = Example(passages, example.response, example.history, example.id)

@@ -33,7 +33,7 @@ class ChatTemplate:
     :param source: the template's text.
     :param name: where it is from, for errors.
     :param special: special tokens by name, which templates may write.
-    :raises ConfigError: if it is no template.
+    :raises ConfigError: if the text is not a valid template.
     """
 
     def __init__(self, source: str, name: str, special: Mapping[str, str]):
@@ -51,7 +51,7 @@ class ChatTemplate:
 
     def render(self, messages: Sequence[Message]) -> str:
         """
-        The text that a model reads, up to where its reply begins.
+        Write the text that a model reads, up to the beginning of its reply.
 
         A model without system messages gets that text before the user's first message.
 
@@ -59,7 +59,7 @@ class ChatTemplate:
         """
         try:
             text = self._render(messages)
-        except Exception as e:  # whatever code of a stranger's template raises
+        except Exception as e:  # a template's code may raise anything
             merged = _without_system(messages)
             if merged is None:
                 raise self._failed(e) from e
@@ -98,7 +98,7 @@ def read_template(path: str, special: Mapping[str, str]) -> ChatTemplate:
     """
     Read a template file.
 
-    :raises ConfigError: if it cannot be read, or is no template.
+    :raises ConfigError: if it cannot be read, or is not a valid template.
     """
     try:
         source = Path(path).read_text(encoding='utf-8')
@@ -111,8 +111,8 @@ def build_messages(
     prompt: Prompt, dialogue: Sequence[SpokenTurn], knowledge: str
 ) -> list[dict[str, str]]:
     """
-    The messages for a turn, the user's last. Consecutive turns of one speaker become
-    one message, since many models expect the speakers to alternate.
+    Build the messages for a turn, the user's last. Consecutive turns of one speaker
+    become one message, since many models expect the speakers to alternate.
 
     :param dialogue: the dialogue, oldest turn first, without its knowledge.
     :param knowledge: if it is empty, the template's lines with ``{knowledge}`` are left
@@ -141,7 +141,9 @@ def _text(prompt: Prompt, turns: Sequence[str], knowledge: str) -> str:
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message] | None:
-    """The same with the system's text before the user's first; None without one."""
+    """
+    Move the system's text into the user's first message; None without such a text.
+    """
     if not messages or messages[0]['role'] != 'system':
         return None
     text, rest = messages[0]['content'], list(messages[1:])
@@ -163,7 +165,7 @@ def _environment() -> Any:
 
 
 def _tojson(value: object, indent: int | None = None, **_: object) -> str:
-    # Jinja's own escapes HTML.
+    # Jinja's own ``tojson`` escapes HTML.
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 

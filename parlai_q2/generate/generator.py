@@ -34,9 +34,9 @@ from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, fit
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import line_ends
 
-# What an encoder-decoder without a chat template reads.
+# The default prompt of an encoder-decoder without a chat template.
 PLAIN_PROMPT = '{knowledge}\n{history}'
-# Tokens with which chat models end a turn even if their settings name another end.
+# Tokens that end a turn of chat models, even if their settings name another end token.
 TURN_ENDS = ('<|im_end|>', '<|eot_id|>', '<end_of_turn>', '<|end|>', '<|end_of_text|>')
 # The shipped reply model, the searches that suit it, and the longest context that it
 # was trained on.
@@ -53,7 +53,7 @@ REPLY_OPTIONS = {
     'label_truncate': REPLY_DECODING.label_truncate,
 }
 COMMON_TOKENS = 'common_tokens.json'
-# What a reply of that model has that people do not write; see :func:`tidy`.
+# Patterns in that model's replies that people do not write; see :func:`tidy`.
 _APOSTROPHE = re.compile(r"(?<=\w) ' (?=(?:s|t|re|ve|ll|d|m)\b)")
 _SPACE = re.compile(
     r"\s+(?=[.,!?;:%)\]]+[\"']?(?:\s|$))|(?<=[(\[])\s+|\s+(?=(?:n't|'(?:s|re|ve|ll|d|m))\b)"
@@ -65,7 +65,7 @@ _SENTENCE_START = re.compile(r'(?:^|(?<=[.!?]\s))[a-z](?=[a-z]*\b)')
 @dataclass(frozen=True)
 class Generator:
     """
-    A generator that is ready to write.
+    A loaded generator.
 
     :param prompt: the text around a turn; for a chat model, the system's message.
     :param template: the chat template of a chat model.
@@ -95,7 +95,7 @@ class Generator:
         turns = [text for _, text in dialogue]
 
         def render(turns: Sequence[str], knowledge: str) -> str:
-            """The text of the last turns, or all."""
+            """The text that the model reads for the last turns, or for all."""
             if self.template is None:
                 return self.prompt.render(turns, knowledge)
             roles = [role for role, _ in dialogue][len(dialogue) - len(turns) :]
@@ -128,7 +128,7 @@ class Generator:
         for text in beginnings:
             prefix = self.tokens.pieces(text, False)
             if not self.writer.is_decoder:
-                # What goes before a reply's tokens, such as BART's ``<s>``.
+                # The tokens before a reply, such as BART's ``<s>``.
                 framed = self.tokens.pieces(text, True)
                 if prefix and prefix[0] in framed:
                     prefix = [*framed[: framed.index(prefix[0])], *prefix]
@@ -139,8 +139,7 @@ class Generator:
         """
         The text of a reply, cut at the first of ``stops``.
 
-        :param context: the tokens that it replies to, which have the texts of tokens
-            that the model does not know.
+        :param context: the tokens that it replies to, with the texts of unknown tokens.
         """
         text = decode(self.tokens, tokens, context)
         for stop in self.stops:
@@ -207,13 +206,13 @@ def open_generator(
         prompt = DEFAULT_PROMPT if template else PLAIN_PROMPT
     written = Prompt(line_ends(prompt))
     if template is not None:
-        # A template that fails should do so before the model is loaded.
+        # A template that fails must fail before the model is loaded.
         hello = build_messages(written, [(USER, 'Hello.')], 'Bees have five eyes.')
         template.render(hello)
     limits = (positions, max_length, max_context)
     room = min((limit for limit in limits if limit and limit > 0), default=None)
     if is_decoder and room is not None and not max_context:
-        # Context and reply share the positions of a decoder.
+        # Context and reply of a decoder share its positions.
         room -= decoding.label_truncate
         if room < 1:
             raise ConfigError(
@@ -264,7 +263,7 @@ def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
     Merge an adapter and its base in memory.
 
     :param place: the adapter's.
-    :return: the model's place, and the base's folder, which has the tokenizer.
+    :return: the model's place, and the base's folder with the tokenizer.
     :raises ModelError: if a file was changed or is damaged, or the two do not fit.
     """
     merged = read_model(place.folder, SEQ2SEQ)

@@ -1,6 +1,6 @@
 """
-Where a model in CTranslate2's format is, an encoder-decoder or a decoder alone. Before
-native code reads a model file, its names and sizes are checked in Python.
+Finds and checks a model in CTranslate2's format: an encoder-decoder or a decoder.
+Before native code reads a model file, its names and sizes are checked in Python.
 """
 
 import json
@@ -20,8 +20,8 @@ CONVERT = (
     'Convert one: ct2-transformers-converter --model NAME --output_dir FOLDER '
     '--quantization int8 --copy_files tokenizer.json tokenizer_config.json'
 )
-# The tokens that may be written for a context; the others are not computed. The
-# converter copies such a file.
+# The file with the tokens that may be written for a context; other tokens are not
+# computed. The converter copies such a file.
 VOCABULARY_MAP = 'vmap.txt'
 # CTranslate2's class for each kind of model.
 DECODER = 'Generator'
@@ -38,7 +38,7 @@ COMPUTE_TYPES = (
 @dataclass(frozen=True)
 class ModelPlace:
     """
-    Where a model is and how to run it.
+    The place of a model, and how to run it.
 
     :param folder: a folder that CTranslate2's converter wrote, or a name for ``files``.
     :param device: ``cpu``, ``cuda``, ``cuda:1`` or ``auto``.
@@ -87,7 +87,7 @@ def read_header(place: ModelPlace) -> tuple[str, int | None]:
 
     :return: CTranslate2's class for it, and the number of its learned positions.
     :raises ConfigError: if the folder has no converted model.
-    :raises ModelError: if the file is damaged, or its model does not write.
+    :raises ModelError: if the file is damaged, or its model cannot generate text.
     """
     path = place.folder / MODEL
     if place.files is None and not path.is_file():
@@ -104,7 +104,7 @@ def read_header(place: ModelPlace) -> tuple[str, int | None]:
             with open(path, 'rb') as stream:
                 view = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
             model = binary.read(memoryview(view))
-    except ValueError as e:  # as mmap raises for an empty file
+    except ValueError as e:  # mmap raises it for an empty file
         raise ModelError(f'CTranslate2 cannot read {path}: {e}. {CONVERT}') from e
     if model.spec not in CLASSES:
         raise ModelError(

@@ -1,6 +1,6 @@
 """
-Reads what servers of the chat-completions protocol answer: replies, log probabilities,
-usage and the events of a stream.
+Reads the answers of servers of the chat-completions protocol: replies, log
+probabilities, usage and the events of a stream.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from parlai_q2.errors import ServerError
 from parlai_q2.json_values import JsonMapping, JsonObject, is_number
 from parlai_q2.text.messages import visible_text
 
-# What ends a stream.
+# The event that ends a stream.
 STREAM_END = '[DONE]'
 # A longer event of a stream is not read to its end.
 MAX_EVENT = 2**20
@@ -25,8 +25,8 @@ Completion = JsonObject
 @dataclass(frozen=True)
 class ServerReply:
     """
-    One reply; the log probability of its tokens, in nats, and their number, where the
-    server gives them.
+    One reply; if the server gives them, the log probability of its tokens, in nats, and
+    their number.
     """
 
     text: str
@@ -35,7 +35,7 @@ class ServerReply:
 
 
 def read_reply(choice: JsonObject) -> ServerReply:
-    """The reply that a choice of the protocol holds, as people see it."""
+    """Read the reply in a choice of the protocol, as people see it."""
     text = visible_text(choice['message'], choice.get('finish_reason') or '')
     logprobs = read_logprobs(choice)
     if not logprobs:
@@ -44,7 +44,7 @@ def read_reply(choice: JsonObject) -> ServerReply:
 
 
 def read_logprobs(choice: JsonObject) -> list[float]:
-    """The log probabilities of a choice's tokens; none unless all are known."""
+    """Read the log probabilities of a choice's tokens; empty unless all are known."""
     tokens = (choice.get('logprobs') or {}).get('content')
     if not isinstance(tokens, list) or not all(isinstance(t, dict) for t in tokens):
         return []
@@ -53,7 +53,7 @@ def read_logprobs(choice: JsonObject) -> list[float]:
 
 
 def shorten(content: bytes) -> str:
-    """The beginning of an answer, or the message in it, on one line."""
+    """Shorten an answer, or the message in it, to one line."""
     text = content.decode('utf-8', 'replace')
     try:
         error = json.loads(text)['error']
@@ -75,7 +75,7 @@ def has_choices(value: object) -> bool:
 
 
 def merge_answers(answers: Sequence[Completion], choices: Sequence[Any]) -> Completion:
-    """The first answer, with the choices and the usage of all."""
+    """Merge answers into the first one, with the choices and the usage of all."""
     merged = {**answers[0]}
     merged['choices'] = [{**choice, 'index': n} for n, choice in enumerate(choices)]
     if usages := [u for a in answers if isinstance(u := a.get('usage'), dict)]:
@@ -85,7 +85,7 @@ def merge_answers(answers: Sequence[Completion], choices: Sequence[Any]) -> Comp
 
 def add_usage(usages: Sequence[JsonMapping]) -> JsonObject:
     """
-    The sum of what requests used.
+    Add up the usage of requests.
 
     >>> add_usage([{'total_tokens': 3}, {'total_tokens': 4, 'details': {'cached': 1}}])
     {'total_tokens': 7, 'details': {'cached': 1}}
@@ -103,7 +103,7 @@ def add_usage(usages: Sequence[JsonMapping]) -> JsonObject:
 
 
 async def read_events(blocks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The data of each server-sent event; comments and other fields are left out."""
+    """Yield the data of each server-sent event, without comments and other fields."""
     decode = codecs.getincrementaldecoder('utf-8')('replace').decode
     text = ''
     async for block in blocks:
@@ -111,7 +111,7 @@ async def read_events(blocks: AsyncIterator[bytes]) -> AsyncIterator[str]:
         if len(text) > MAX_EVENT:
             raise ServerError('The server sends an event that is too long.', 502)
         for line in lines:
-            # The protocol has one line of data an event.
+            # In this protocol, an event has one line of data.
             name, _, data = line.partition(':')
             if name == 'data' and data.strip():
                 yield data.strip()

@@ -3,7 +3,7 @@ Asks a server for replies by the chat-completions protocol, which vLLM, llama.cp
 Ollama, TGI and others speak.
 
 Only the host of the given URL is contacted: redirects are errors, and the environment's
-proxies are not used. The key is sent to that host and shown nowhere.
+proxies are not used. The key is sent only to that host, and never shown.
 
     >>> server = ChatServer('http://localhost:8000/v1', {'model': 'NAME'})
     >>> # server.replies([[{'role': 'user', 'content': 'Who built it?'}]], [4])
@@ -45,21 +45,21 @@ from parlai_q2.json_values import JsonMapping, read_json
 
 PATH = '/chat/completions'
 HEADERS = {'Content-Type': 'application/json', 'Accept-Encoding': 'identity'}
-# Not the variable of any one service: its key is for that service alone.
+# A variable of our own: the key of a service must not go to another one.
 KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
-# Statuses of a server that may answer later, and of one that refuses several replies.
+# The statuses of a busy server, and of one that refuses several replies.
 BUSY = (408, 429, 500, 502, 503, 504)
 REFUSES_SEVERAL = (400, 422, 500, 501)
-# Seconds before the second try, doubled before each further one; the longest wait.
+# Seconds before the second try, doubled for each further one; the longest wait.
 FIRST_WAIT, MAX_WAIT = 0.5, 60.0
-# Seconds for which an idle connection is kept: fewer than servers keep theirs.
+# Seconds for which an idle connection is kept: shorter than servers do.
 KEEP_ALIVE = 4.0
-# How many requests of a client run at once.
+# The number of requests that a client sends at once.
 POOL_SIZE = 8
-# A larger answer is not read to its end; a stream has much besides its text.
+# The largest answer that is read, in bytes; a stream has much besides its text.
 MAX_ANSWER = 16 * 2**20
 MAX_STREAM = 4 * MAX_ANSWER
-# For how many models is kept how many replies a request gives.
+# The number of models whose replies per request are remembered.
 MAX_MODELS = 1000
 TIMED_OUT, NO_ANSWER = 504, 502
 _KEY = 'Put its key into the environment (--server-key-variable names it).'
@@ -75,9 +75,9 @@ _logger = logging.getLogger(__name__)
 @dataclass
 class ChatServer:
     """
-    A server, and how it is asked.
+    A server, with the settings of requests to it.
 
-    :param url: where the protocol starts, such as ``http://localhost:8000/v1``.
+    :param url: the protocol's base URL, such as ``http://localhost:8000/v1``.
     :param settings: fields of every request: ``model``, ``temperature``, ``top_p``, ...
     :param key: sent as bearer token; empty for none.
     :param timeout: seconds that one try may take.
@@ -101,8 +101,8 @@ class ChatServer:
         is_local = host in ('localhost', '::1') or host.startswith('127.')
         if self.key and self.base.startswith('http:') and not is_local:
             _logger.warning(f'The key is sent to {host} unencrypted: no https.')
-        # The most replies that a request was seen to give, by the hash of its model,
-        # where that is fewer than were asked for.
+        # The most replies of one request, by the hash of its model, if fewer than
+        # requested.
         self._max_replies: dict[int, int] = {}
 
     def replies(
@@ -113,7 +113,7 @@ class ChatServer:
 
         :param turns: B dialogues, each ending with the turn to reply to: messages with
             ``role`` and ``content``.
-        :param numbers: how many replies to each, at least 0.
+        :param numbers: the number of replies to each, at least 0.
         :return: B lists of that many replies, in the server's order.
         :raises ServerError: when the server cannot be reached, or does not answer as
             the protocol says.
@@ -127,7 +127,7 @@ class ChatServer:
                 ]
                 return await _gather(requests)
 
-        # A thread of its own: the caller may be inside an event loop, as in a notebook.
+        # In a thread, because the caller may be inside an event loop, as in a notebook.
         with start_blocking_portal() as portal:
             completions = portal.call(ask_all)
         return [self._read_replies(completion) for completion in completions]
@@ -164,8 +164,8 @@ class Connection:
     """
     Open connections to a server, which requests of one event loop share.
 
-    :param clients: send the requests, each up to :data:`POOL_SIZE` at a time: for every
-        request, a client looks at each of its connections as often as it has some.
+    :param clients: send the requests, each up to :data:`POOL_SIZE` at a time: a
+        client's time per request grows with the square of its connections.
     """
 
     def __init__(self, server: ChatServer, clients: Sequence[httpx.AsyncClient]):
@@ -177,12 +177,12 @@ class Connection:
         self, fields: Mapping[str, object], number: int, authorization: str = ''
     ) -> Completion:
         """
-        Ask for replies: once for all, and as often as needed if the server gives fewer.
+        Ask for all replies at once, and again as long as the server returns fewer.
 
-        :param fields: of the request, besides those of every request.
-        :param number: how many replies, at least 0.
-        :param authorization: the header to send where the server was given no key.
-        :return: the first answer, with so many ``choices`` and the ``usage`` of all.
+        :param fields: the fields of this request, besides the server's settings.
+        :param number: the number of replies, at least 0.
+        :param authorization: the header to send if the server has no key.
+        :return: the first answer, with ``number`` choices and the ``usage`` of all.
         :raises ServerError: with the status and the answer of a server that refuses,
             504 if it takes too long, else 502.
         """
@@ -198,7 +198,7 @@ class Connection:
             body = {**server.settings, **fields, 'n': count}
             seed = body.get('seed')
             if place and isinstance(seed, int):
-                # The same seed would give the same reply again.
+                # The same seed would return the same reply again.
                 body['seed'] = seed + place
             return await self._ask(body, authorization, retries)
 
@@ -208,7 +208,7 @@ class Connection:
             except ServerError as error:
                 if number == 1 or error.status not in REFUSES_SEVERAL:
                     raise
-                # Perhaps it takes only requests for one; if not, this fails as well.
+                # It may accept requests for one reply; otherwise this fails as well.
                 retries = 0 if error.is_busy else server.retries
                 answers.append(await ask(1, retries=retries))
                 _logger.warning(f'{server.url} returns one reply per request.')
@@ -235,7 +235,7 @@ class Connection:
         self, fields: Mapping[str, object], authorization: str = ''
     ) -> AsyncGenerator[Completion]:
         """
-        Ask for replies that come in pieces.
+        Ask for streamed replies.
 
         :return: the protocol's chunks, one after the other.
         :raises ServerError: as :meth:`complete` does; also between two chunks.
@@ -289,7 +289,7 @@ class Connection:
             async with self._send('POST', PATH, body, authorization) as answer:
                 content = await _read(answer)
         if limit.cancelled_caught:
-            # A server that sends a little now and then is slow, too.
+            # The limit also applies to a server that keeps sending, but slowly.
             raise self._fail(self._slow, TIMED_OUT, is_busy=True)
         completion: Completion = self._parse(content, 'choices')
         return completion
@@ -310,7 +310,7 @@ class Connection:
         content = None if body is None else json.dumps(body).encode()
         try:
             async with AsyncExitStack() as stack:
-                # The first that has room keeps its connections open.
+                # The first client with room reuses its open connections.
                 client = min(
                     self.clients, key=lambda each: self._running[each] // POOL_SIZE
                 )
@@ -380,7 +380,7 @@ class Connection:
 
 def parse_url(url: str) -> tuple[str, str]:
     """
-    Where the protocol starts at a server, and the server's host.
+    The protocol's base URL at a server, and the server's host.
 
     :raises ConfigError: when the URL cannot be used, or holds a secret, which would be
         written into option files and logs.
@@ -407,13 +407,13 @@ def parse_url(url: str) -> tuple[str, str]:
 
 def read_key(variable: str, option: str) -> str:
     """
-    The key that an environment variable holds; empty if the default one is not set.
+    Read the key from an environment variable; empty if the default one is not set.
 
-    :param option: what named the variable, for messages.
-    :raises ConfigError: when another one is named and not set.
+    :param option: the option that named the variable, for messages.
+    :raises ConfigError: when another variable is named and not set.
     """
     if not re.fullmatch(r'[A-Z_][A-Z0-9_]*', variable):
-        # It may be the key itself, so it is not repeated.
+        # The name may be the key itself, so it is not shown.
         raise ConfigError(
             f'{option} must name an environment variable, in capitals; the key itself '
             'belongs into that variable.'
@@ -425,7 +425,7 @@ def read_key(variable: str, option: str) -> str:
 
 
 async def _gather(awaitables: Sequence[Awaitable[Completion]]) -> list[Completion]:
-    """The results in order; the first error ends the others."""
+    """Gather the results in order; the first error cancels the others."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:
         return await asyncio.gather(*tasks)

@@ -37,13 +37,13 @@ DEFAULT_BEAM = 5
 P = 0.9
 K = 10
 DELAY = 5
-# Some replies differ only in case, punctuation or spaces. So a search for several looks
-# for so many times as many, and the first distinct ones are kept.
+# Some replies differ only in case, punctuation or spaces. A search for several
+# therefore asks for this many times as many, and keeps the first distinct ones.
 BEAM_SPARE, SAMPLE_SPARE = 2.0, 1.5
-# The most sequences that all strategies together follow at a time; memory grows with
+# The maximum number of sequences that all strategies together follow; memory grows with
 # them.
 MOST_CANDIDATES = 200
-# How many replies that begin with the subject's name a beam finds.
+# The number of replies that a beam finds which begin with the subject's name.
 NAMED_CANDIDATES = 2
 
 # The settings that may follow a slash, and the searches that have them.
@@ -57,15 +57,15 @@ SETTINGS = {
 @dataclass(frozen=True)
 class Strategy:
     """
-    A search, and how many candidates it finds.
+    A search method, and the number of candidates that it finds.
 
     :param name: one of :class:`SearchMethod`, or its text.
     :param beam: the width of the beam, at least ``number``; None for the larger of
         ``number`` and :data:`DEFAULT_BEAM`.
     :param p: the probability mass of nucleus sampling, in (0, 1].
-    :param k: how many of the likeliest tokens top-k sampling and the delayed beam
+    :param k: the number of likeliest tokens that top-k sampling and the delayed beam
         sample from.
-    :param delay: how many steps the delayed beam samples.
+    :param delay: the number of steps that the delayed beam samples.
     """
 
     name: SearchMethod
@@ -82,7 +82,7 @@ class Strategy:
 
     @property
     def width(self) -> int:
-        """How many sequences the search follows at a time."""
+        """The number of sequences that the search follows at a time."""
         if self.name not in BEAMS:
             return self.number
         return self.beam or max(self.number, DEFAULT_BEAM)
@@ -94,10 +94,10 @@ class Strategy:
 
     def with_spares(self, most: int | None = None, times: int = 1) -> 'Strategy':
         """
-        The search for more replies, so that ``number`` of them are distinct.
+        The same search for more replies, so that ``number`` of them are distinct.
 
         :param most: the greatest number, such as the size of the vocabulary.
-        :param times: how many times as many as usual.
+        :param times: a factor for the number of replies.
         """
         if self.number == 1:
             return self
@@ -222,7 +222,7 @@ class Decoding:
                 f'at most --label-truncate, which is {self.label_truncate}',
             ),
         ):
-            if not is_valid:  # NaN is not valid, either
+            if not is_valid:  # true for NaN, too
                 option = f'--{name.replace("_", "-")}'
                 value = getattr(self, name)
                 raise ConfigError(f'{option} is {value}; it must be {expected}.')

@@ -3,12 +3,13 @@ A generator's tokenizer, and the chat template next to it.
 
 Both are read as data, from ``tokenizer.json``, ``tokenizer_config.json`` and
 ``chat_template.jinja``. Without a ``tokenizer.json``, transformers makes one from the
-files that there are.
+other files.
 
-Replies get back the characters that a model has no token for. T5 has no "ñ": of "Peña"
-the shipped model reads "Pe", an unknown token and "a", and writes the same. The
-character is in its context, between the same neighbours (Luong et al. 2015, "Addressing
-the rare word problem in neural machine translation", who let the model point at it).
+Characters for which a model has no token are restored in replies. T5 has no "ñ": the
+shipped model reads "Peña" as "Pe", an unknown token and "a", and writes the same. The
+missing character is in the context between the same neighbours (Luong et al. 2015,
+"Addressing the rare word problem in neural machine translation", who let the model
+point at it).
 """
 
 import json
@@ -23,11 +24,11 @@ from parlai_q2.models.tokens import FILE, SETTINGS, Tokens, read_tokens
 TEMPLATE = 'chat_template.jinja'
 # Files from which transformers can make a tokenizer.json.
 VOCABULARIES = 'tokenizer.model spiece.model sentencepiece.bpe.model vocab.json'.split()
-# Tokenizers without a limit name some huge number.
+# Tokenizers without a limit give a huge number instead.
 NO_LIMIT = 1_000_000
 # SentencePiece's mark for the beginning of a word.
 WORD_START = '▁'
-# How many tokens on each side of an unknown one are compared.
+# The number of tokens that are compared on each side of an unknown one.
 MAX_NEIGHBOURS = 12
 
 
@@ -35,8 +36,8 @@ def read_tokenizer(folder: Path) -> tuple[Tokens, str | None, int | None]:
     """
     Read the tokenizer in a folder.
 
-    :return: the tokenizer, its chat template, and the longest context in tokens; None
-        for what it does not have.
+    :return: the tokenizer, its chat template, and the longest context in tokens; the
+        last two may be None.
     :raises ModelError: if there is none, or it cannot be read.
     """
     path = folder / SETTINGS
@@ -66,7 +67,7 @@ def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
             return path.read_text(encoding='utf-8')
     template = settings.get('chat_template')
     if isinstance(template, list):
-        # Several by name; the one for chats without tools is called default.
+        # Several templates by name; the one for chats without tools is called default.
         entries = [entry for entry in template if isinstance(entry, dict)]
         named = {entry.get('name'): entry.get('template') for entry in entries}
         template = named.get('default')
@@ -80,10 +81,9 @@ def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
 
 def decode(tokens: Tokens, words: Sequence[str], context: Sequence[str] = ()) -> str:
     """
-    The text of a reply's tokens, without special and unknown ones.
+    Decode a reply's tokens, without special ones and with unknown ones restored.
 
-    :param context: what the model read, where the texts of unknown tokens are looked
-        for.
+    :param context: the tokens that the model read, in which unknown ones are looked up.
     """
 
     def join(words: Sequence[str], skip_special_tokens: bool) -> str:
@@ -110,12 +110,12 @@ def restore_unknown(
     knows: Callable[[str], bool],
 ) -> list[str]:
     """
-    Find what the unknown tokens of a reply stand for.
+    Find the texts of a reply's unknown tokens.
 
     :param tokens: the reply.
-    :param context: what the model read, with texts instead of unknown tokens.
+    :param context: the tokens that the model read, with texts instead of unknown ones.
     :param unknown: the unknown token.
-    :param knows: whether the model has a token.
+    :param knows: returns whether the model has a token.
     :return: a text for each unknown token, in order; empty if the context has none.
 
     >>> knows = 'BPea'.__contains__

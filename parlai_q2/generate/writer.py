@@ -4,7 +4,7 @@ strategies.
 
 A beam finds the same candidates for a context whatever its batch, since only contexts
 of the same length share a call (padding changes the last bits of what a model
-computes). Samples are reproducible, but depend on the batch and on the samples before:
+computes). Samples are reproducible, but depend on the batch and on earlier samples:
 CTranslate2 draws from one sequence of random numbers for each worker thread, which it
 seeds once.
 """
@@ -57,11 +57,11 @@ class GeneratedReply:
 
 class Writer:
     """
-    A model and how it searches.
+    A model with its search settings.
 
     :param kind: CTranslate2's class for the model.
     :param end_tokens: the tokens that end a reply.
-    :param vocabulary_size: the minimum number of tokens that the model knows.
+    :param vocabulary_size: a lower bound on the number of tokens that the model knows.
     :param seed: seeds the samples. They then need a single worker; with None, each core
         has one, and samples differ from run to run.
     """
@@ -81,7 +81,7 @@ class Writer:
         self.vocabulary_size = vocabulary_size
         self.decoding, self.seed = decoding, seed
         self.is_decoder = kind == DECODER
-        # A call may write the tokens of all its contexts.
+        # In a call, each reply may have the tokens of all contexts.
         self.has_map = not self.is_decoder and place.has_map
         device, _, number = place.device.partition(':')
         threads = cores() if device == 'cpu' else 1
@@ -112,14 +112,14 @@ class Writer:
         for example, of_example in enumerate(strategies):
             for strategy in of_example:
                 examples_of.setdefault(strategy, []).append(example)
-        # All searches start before the first is waited for.
+        # All searches start before any result is awaited.
         started: dict[tuple[int, Strategy], Any] = {}
         for strategy, examples in examples_of.items():
             for group in self._group(contexts, examples, strategy):
                 results = self._start([contexts[i] for i in group], strategy)
                 for example, result in zip(group, results, strict=True):
                     started[example, strategy] = result
-        # What the beam of a delayed search goes on from.
+        # The sampled beginnings from which the beam of a delayed search continues.
         starts: dict[tuple[int, Strategy], Hypothesis] = {}
         for (example, strategy), result in started.items():
             if strategy.name == SearchMethod.DELAYED:
@@ -157,11 +157,11 @@ class Writer:
     def _group(
         self, contexts: Sequence[Context], examples: Sequence[int], strategy: Strategy
     ) -> list[list[int]]:
-        """The examples that share a call; in a beam, they have the same length."""
+        """Group examples that share a call; in a beam, they have the same length."""
         size = 1 if self.has_map and not strategy.is_sampling else MAX_CONTEXTS
         groups: dict[int, list[list[int]]] = {}
         for example in examples:
-            # An encoder-decoder may read samples' contexts with padding.
+            # For samples, an encoder-decoder may read padded contexts.
             is_padded = strategy.is_sampling and not self.is_decoder
             length = 0 if is_padded else len(contexts[example])
             of_length = groups.setdefault(length, [])
@@ -179,7 +179,7 @@ class Writer:
         if self.seed is not None:
             import ctranslate2
 
-            # A worker reads it once, before it first draws.
+            # A worker reads the seed once, before its first sample.
             ctranslate2.set_random_seed(self.seed)
         is_nucleus = strategy.name == SearchMethod.NUCLEUS
         is_delayed = strategy.name == SearchMethod.DELAYED
@@ -195,7 +195,7 @@ class Writer:
         )
 
     def _continue(self, context: Context, start: Hypothesis, strategy: Strategy) -> Any:
-        """Start a beam that goes on from a hypothesis; None if that is complete."""
+        """Start a beam that continues a hypothesis; None if it is complete."""
         if start.ended or len(start.tokens) >= self.decoding.label_truncate:
             return None
         (result,) = self._search([context], start.tokens, **self._beam(strategy))
@@ -219,7 +219,7 @@ class Writer:
         Start a search for each of B contexts.
 
         :param prefix: the tokens that the replies begin with, which count as length.
-        :param max_length: of the reply, if it is less than usual.
+        :param max_length: the reply's maximum length, if less than usual.
         :param options: more arguments for CTranslate2.
         :return: B results for :meth:`_wait`.
         """
@@ -249,8 +249,8 @@ class Writer:
                     [list(context) for context in contexts],
                     [list(prefix) for _ in contexts] if prefix else None,
                     max_input_length=0,
-                    # With a map, the library takes tokens of a prefix by the numbers of
-                    # the call before, and writes others.
+                    # With a vocabulary map, the library numbers a prefix's tokens by
+                    # the map of the previous call, and so writes other tokens.
                     use_vmap=self.has_map and not prefix,
                     min_decoding_length=shortest,
                     max_decoding_length=longest,
@@ -277,9 +277,9 @@ class Writer:
         self, result: Any, strategy: Strategy, start: Hypothesis | None
     ) -> list[GeneratedReply]:
         """
-        :param result: of a search; None if ``start`` is complete.
-        :param start: what a beam continued; what it found has its tokens, but not its
-            score.
+        :param result: the result of a search; None if ``start`` is complete.
+        :param start: the hypothesis that a beam continued; the result has its tokens,
+            but not its score.
         """
         if result is None and start:
             hypotheses, start = [start], None
@@ -291,7 +291,7 @@ class Writer:
             length = max(len(hypothesis.tokens) + hypothesis.ended, 1)
             logprob = hypothesis.score
             if strategy.name == SearchMethod.BEAM or start:
-                # CTranslate2 divided it by the length of what it searched for.
+                # CTranslate2 divided it by the length of the continuation alone.
                 searched = length
                 if start and self.is_decoder:
                     searched -= len(start.tokens)

@@ -1,6 +1,6 @@
 """
-Data sets that others published: files that are placed by hand or downloaded, checked,
-and read as csv with known columns or as a JSON list.
+Published data sets: their files are placed by hand or downloaded, checked, and read as
+csv with known columns or as a JSON list.
 
 A file is checked by its SHA-256; if none is known, that of the file is logged so that
 the user can record it.
@@ -22,7 +22,7 @@ from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import whole_file
 
-# How long to wait for another process that downloads, and for a server.
+# Seconds to wait for another process that downloads, and for a server.
 PATIENCE_SECONDS, SERVER_SECONDS = 1800.0, 60.0
 T = TypeVar('T')
 
@@ -30,9 +30,9 @@ T = TypeVar('T')
 @dataclass(frozen=True)
 class PublishedFile:
     """
-    A file and what is known of it.
+    A published file.
 
-    :param url: where it is.
+    :param url: its address.
     :param name: its name in the task's folder.
     :param sha256: its checksum; empty if unknown.
     """
@@ -42,7 +42,7 @@ class PublishedFile:
     sha256: str = ''
 
     def problem(self, path: Path) -> str:
-        """What makes a file another than the published one; empty if nothing does."""
+        """How a file differs from the published one; empty if it does not."""
         if self.sha256 and file_sha256(path) != self.sha256:
             return f'its SHA-256 is not {self.sha256}'
         return ''
@@ -101,7 +101,7 @@ def _download(
     except (OSError, ValueError) as e:
         missing = [f for f in required if not (folder / f.name).exists()]
         names = ', '.join(f.name for f in missing)
-        # They may be in several folders or commits of a repository.
+        # The files may be in several folders or commits of a repository.
         urls = ' '.join(f.url for f in missing if f is not file)
         raise TaskDataError(
             f'Could not download {file.url} ({e}). Without a network, '
@@ -125,7 +125,7 @@ def read_rows(
     path: str, columns: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """
-    Read the rows of a UTF-8 csv file that has at least these columns: for each, the
+    Read the rows of a UTF-8 csv file with at least these columns: yield for each the
     line it ends on and its fields. A RecordError names the line of a broken row.
     """
     with open(path, encoding='utf-8', newline='') as lines:
@@ -154,11 +154,11 @@ def read_list(
     """
     Read a file that is one JSON list.
 
-    :param kind: what an item is, e.g. ``pair``, for messages.
-    :param data_set: what the file is of, for messages.
-    :param make: makes something of an item and its number, from 1.
-    :raises RecordError: when the file is another, or an item has another form; the line
-        is the item's number.
+    :param kind: the name of an item, e.g. ``pair``, for messages.
+    :param data_set: the name of the data set, for messages.
+    :param make: converts an item, given its number from 1.
+    :raises RecordError: when the file or an item has another form; the line is the
+        item's number.
     """
     try:
         items = json.loads(path.read_text(encoding='utf-8'))
@@ -177,7 +177,7 @@ def read_list(
 
 
 def read_json_lines(path: Path, data_set: str, make: Callable[[Any], T]) -> list[T]:
-    """Read a file of JSON lines that ships; a RecordError names the line."""
+    """Read a shipped file of JSON lines; a RecordError names the line."""
     rows = []
     with path.open(encoding='utf-8') as lines:
         for number, line in enumerate(lines, 1):

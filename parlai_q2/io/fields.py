@@ -13,7 +13,7 @@ from types import MappingProxyType
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonMapping, JsonObject
 
-# The fields that scorers and rerankers read, each with what others call it.
+# The fields that scorers and rerankers read, each with its other common names.
 ALIASES = {
     'knowledge': ('context', 'document', 'evidence_text', 'passage', 'source'),
     'history': (
@@ -25,9 +25,9 @@ ALIASES = {
     'id': (),
     'label': (),
 }
-# Every field has the name that it is read by.
+# The default: every field has its own name.
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
-# What a record to score has, and a pool of candidates to choose from.
+# The fields of a record to score, and of a pool of candidates.
 EXAMPLE_FIELDS = ('knowledge', 'history', 'response', 'id')
 POOL_FIELDS = ('knowledge', 'history', 'candidates', 'id')
 NOT_READ = (
@@ -46,8 +46,8 @@ def read_fields(text: str | None) -> dict[str, str]:
     """
     Parse the value of ``--fields``.
 
-    :return: for a field that is read, the name that it has in the file.
-    :raises ConfigError: if it is anything else.
+    :return: for each field, its name in the file.
+    :raises ConfigError: if the value has another form.
 
     >>> read_fields('history=question,"knowledge=Context, long"')
     {'history': 'question', 'knowledge': 'Context, long'}
@@ -64,8 +64,8 @@ def read_fields(text: str | None) -> dict[str, str]:
 
 def rename_fields(fields: JsonMapping, names: Mapping[str, str]) -> JsonObject:
     """
-    A record's fields, those with another name also under the one that is read. A field
-    that had that name already is kept with ``given_`` before it.
+    Add to a record the fields that have another name in the file, under our name. A
+    field that already had our name is kept with ``given_`` before it.
 
     >>> rename_fields({'answer': 'Five.', 'response': 200}, {'response': 'answer'})
     {'answer': 'Five.', 'response': 'Five.', 'given_response': 200}
@@ -80,7 +80,7 @@ def rename_fields(fields: JsonMapping, names: Mapping[str, str]) -> JsonObject:
 
 
 def free_name(name: str, fields: Collection[str]) -> str:
-    """The name of a user's field whose name is taken: ``given_`` and that name."""
+    """A free name for a user's field whose name is taken: ``given_`` and that name."""
     name = f'given_{name}'
     while name in fields:
         name = f'given_{name}'
@@ -92,9 +92,7 @@ def report_unread(
     names: Mapping[str, str],
     expected: Collection[str] = EXAMPLE_FIELDS,
 ) -> None:
-    """
-    Warn of fields in a file's first record that look like those that are expected.
-    """
+    """Warn of unread fields in a file's first record that look like expected ones."""
     pairs = []
     for field, name in product(expected, fields):
         is_missing = field not in fields and field not in names

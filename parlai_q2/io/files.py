@@ -26,9 +26,9 @@ from parlai_q2.errors import ConfigError, InputError, MissingPackageError
 from parlai_q2.json_values import JsonObject
 
 POLL_SECONDS = 0.05
-# How the standard input is named.
+# The name of the standard input.
 STDIN = ('-', '/dev/stdin')
-# What may show that a remote file has changed; not every store has all of these.
+# Properties that may show that a remote file has changed; stores have some of them.
 STATES = (
     'mtime',
     'LastModified',
@@ -58,8 +58,8 @@ def file_sha256(path: str | Path) -> str:
 
 def explain(error: OSError) -> str:
     """
-    Why a file cannot be used, in the system's words; libraries for remote stores often
-    give none.
+    The reason why a file cannot be used, in the system's words, which libraries for
+    remote stores often omit.
 
     >>> explain(FileNotFoundError('bucket/a.jsonl'))
     'No such file or directory'
@@ -94,8 +94,8 @@ def create_lock(path: Path) -> FileLock:
 @contextmanager
 def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     """
-    Hold the lock of a file, waiting at most so many seconds for other processes. Unless
-    it is needed, a file system without locks is worked on without one.
+    Hold the lock of a file, waiting at most ``patience`` seconds for other processes.
+    On a file system without locks, go on without one unless it is ``needed``.
     """
     lock = create_lock(path)
     try:
@@ -154,13 +154,13 @@ class Remote:
         return io.BufferedReader(system.open(path, mode))
 
     def state(self) -> JsonObject:
-        """Its size, and what else may show that it has changed."""
+        """Its size, and other properties that may show that it has changed."""
         info = self._call('info')
         states = [f'{name} {info[name]}' for name in STATES if name in info]
         return {'size': info['size'], 'modified': '; '.join(states)}
 
     def upload(self, local: Path) -> None:
-        """Store a local file there, whole or not at all where the store can."""
+        """Upload a local file, completely or not at all if the store allows that."""
         system, path = self._system()
         system.makedirs(system._parent(path), exist_ok=True)
         system.put_file(str(local), path)
@@ -263,7 +263,7 @@ def expand_pattern(pattern: str) -> list[Location]:
 
 def shards_in(folder: Location) -> Sequence[Location]:
     """
-    The files of a sharded output that have records, if they are as its manifest says.
+    The files of a sharded output that have records, after a check by its manifest.
     """
     assert not isinstance(folder, Stdin), 'it is no folder'
     try:
@@ -289,7 +289,7 @@ def shards_in(folder: Location) -> Sequence[Location]:
 
 def records_in(path: Location) -> int | None:
     """
-    How many records a file or folder has, by what a run left there; None if unknown.
+    The number of records in a file or folder, by a run's summary; None if unknown.
     """
     if isinstance(path, Stdin):
         return None

@@ -54,7 +54,7 @@ TOO_MANY_LINES = f'a cell that begins here does not end within {MAX_ROW_LINES} l
 TOO_MANY_CELLS = (
     'has {} columns, but the header has {}. Quote texts that contain the separator.'
 )
-# How Excel names the separator, on a line before the header.
+# Excel's line before the header, which names the separator.
 SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)
 ONE_DOCUMENT = (
     'begins a JSON document over the whole file, but each line must be a record. '
@@ -87,9 +87,9 @@ FILES = tuple(FORMAT_BY_SUFFIX)
 
 class Line(NamedTuple):
     """
-    A line of a file by its number, from 1: what it holds, what is wrong with it, the
-    fields that had NaN or Infinity and are null now, a flaw of the whole file, and how
-    many bytes of the file were read up to it.
+    A line of a file with its number, from 1: its content, its problem, the fields that
+    had NaN or Infinity and are null now, a flaw of the whole file, and the bytes of the
+    file read up to it.
     """
 
     number: int
@@ -161,7 +161,7 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
             yield Line(number, value, None, nulled)
         # A number with thousands of digits raises a plain ValueError.
         except (ValueError, RecursionError) as e:
-            # Not with the line inside the text, which is always the first.
+            # Without the line number inside the text, which is always 1.
             cause = (
                 f'{e.msg}, column {e.pos + 1}' if isinstance(e, JSONDecodeError) else e
             )
@@ -172,8 +172,8 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
 
 def _find_jq_filter(line: str) -> str:
     """
-    The jq filter that makes lines of a document, by its first line; empty for a line
-    that is a record.
+    The jq filter that converts a document to lines, judged by its first line; empty if
+    that line is a record.
     """
     text = line.strip()
     if text == '{':
@@ -194,7 +194,7 @@ def _read_json(stream: TextIO) -> Iterator[Line]:
         before.append(line)
         if line.strip():
             break
-    # The numbers of lines go on counting.
+    # Line numbers continue.
     all_lines = chain(before, stream)
     return (_read_world_logs if _is_log(before) else json_objects)(all_lines)
 
@@ -223,7 +223,7 @@ def json_objects(stream: Iterable[str]) -> Iterator[Line]:
 
 
 def _find_delimiter(header: str) -> str:
-    """What separates the cells of a CSV file: in many countries Excel writes ";"."""
+    """The separator of a CSV file: in many countries Excel writes ";"."""
     names = {}
     for mark in ',;\t':
         names[mark] = {cell.strip('"\r\n ') for cell in header.split(mark)}
@@ -233,8 +233,8 @@ def _find_delimiter(header: str) -> str:
 
 class _Lines:
     """
-    The lines of a table, from a first ``number``. Those of the current ``row`` can be
-    taken back, but for its first, if it turns out to be damaged.
+    The lines of a table, from a first ``number``. If the current ``row`` turns out to
+    be damaged, its lines except the first can be taken back.
     """
 
     def __init__(self, stream: Iterable[str]):
@@ -255,7 +255,7 @@ class _Lines:
         return line
 
     def take_back(self, keep: int) -> None:
-        """Leave only the first lines to this row; the others are read again."""
+        """Keep only the first lines of this row; the others are read again."""
         self._taken_back.extendleft(reversed(self.row[keep:]))
         del self.row[keep:]
 
@@ -265,7 +265,7 @@ class _Lines:
 
 
 def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
-    """Make a reader of tables with a separator; None to find it in the header."""
+    """Make a reader of tables with a separator; None finds it in the header."""
 
     def read(stream: TextIO) -> Iterator[Line]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
@@ -281,7 +281,7 @@ def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
         dialect: dict[str, Any] = {
             'delimiter': delimiter,
             'skipinitialspace': f'{delimiter} ' in first,
-            # Else an open quote would silently swallow the rest of the file.
+            # Otherwise an open quote would silently swallow the rest of the file.
             'strict': True,
         }
         header: list[str] = []
@@ -309,7 +309,7 @@ def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
 
 
 def _number_equal(names: list[str]) -> list[str]:
-    """Names of columns, each different unless it is blank: ``note``, ``note.1``."""
+    """Make the names of columns unique, except blank ones: ``note``, ``note.1``."""
     numbered: list[str] = []
     for name in names:
         number, unique = 0, name
@@ -323,7 +323,7 @@ def _number_equal(names: list[str]) -> list[str]:
 def _read_row(
     lines: _Lines, header: list[str], dialect: dict[str, Any]
 ) -> tuple[list[str], str | None]:
-    """The cells of the next row, and what is wrong with it."""
+    """Read the cells of the next row, and its problem."""
     try:
         cells = next(csv.reader(lines, **dialect), [])
     except csv.Error as e:
@@ -332,7 +332,7 @@ def _read_row(
     if not _is_utf8(''.join(cells)):
         return [], NOT_UTF8
     if header and len(cells) > len(header):
-        # Of several lines, the later ones may be rows that an open quote swallowed.
+        # The later lines of a row may be rows that an open quote swallowed.
         lines.take_back(keep=1)
         return cells, TOO_MANY_CELLS.format(len(cells), len(header))
     return cells, None
@@ -351,16 +351,16 @@ def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
             else:
                 fields = {'id': f'{number}.{turn}', **fields}
                 yield Line(number, fields, None, nulled)
-                # Named once, with the first turn of the conversation.
+                # NaN is reported once, with the first turn of the conversation.
                 nulled = ()
     if commands:
         _logger.warning(COMMANDS_SKIPPED.format(commands))
 
 
-# Of text; keyed by words, which are equal to their texts.
+# The readers of text formats, by the words of ``Format``.
 READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
     Format.JSONL: _read_json,
-    # None: the header shows the separator.
+    # None: the header shows the separator
     Format.CSV: _read_delimited(None),
     Format.TSV: _read_delimited('\t'),
     Format.WORLD_LOGS: _read_world_logs,

@@ -41,8 +41,8 @@ TOKEN_KNOWLEDGE = '__knowledge__'
 TOKEN_END_KNOWLEDGE = '__endknowledge__'
 
 FIELDS = ('checked_sentence', 'knowledge')
-# From parlai/tasks/wizard_of_internet/constants.py: lists of texts, and what stands in
-# them for nothing.
+# From parlai/tasks/wizard_of_internet/constants.py: the names of lists of texts, and
+# the placeholder for an empty list.
 SELECTED_SENTENCES = '__selected-sentences__'
 RETRIEVED_DOCS = '__retrieved-docs__'
 RETRIEVED_TITLES = '__retrieved-docs-titles__'
@@ -91,7 +91,7 @@ def find_passages(
 
 
 def _retrieved(message: JsonMapping) -> tuple[Passage, ...]:
-    """What was selected of the documents that a search found, or all of them."""
+    """The selected sentences of the documents that a search found, or all documents."""
     selected = [
         text
         for text in _texts(message.get(SELECTED_SENTENCES))
@@ -156,7 +156,7 @@ def passages_in(value: object) -> tuple[Passage, ...]:
 
 
 def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    """A single passage without white space around it; nothing if all are blank."""
+    """Strip a single passage of white space; return nothing if all are blank."""
     if len(passages) == 1:
         passages = (passages[0]._replace(text=passages[0].text.strip()),)
     return passages if joined(passages).strip() else ()
@@ -164,7 +164,7 @@ def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
 
 def as_field(passages: tuple[Passage, ...]) -> Any:
     """
-    Passages as the ``knowledge`` of a record: one without title and source as a text.
+    Passages as the ``knowledge`` of a record: a single plain passage becomes a text.
     """
     rows = [_as_row(passage) for passage in passages]
     if len(rows) < 2 and all(isinstance(row, str) for row in rows):
@@ -190,11 +190,11 @@ class TurnKnowledge(NamedTuple):
     :param in_text: whether it is in the text of this message or an earlier one.
     :param searched: whether documents were searched for it.
     :param declined: whether the turn is a question that nothing in them answers.
-    :param question: the turn, if it is one that something answers.
-    :param sentences: what answers it, the surest first.
-    :param answers: the answers in them.
+    :param question: the turn's question, if documents answer it.
+    :param sentences: the sentences that answer it, the surest first.
+    :param answers: the answers in these sentences.
     :param quote: the surest answer with the text around it.
-    :param courtesy: a reply that claims nothing, if the turn asks nothing.
+    :param courtesy: a reply without claims, if the turn asks nothing.
     :param history: the turns before the reply, oldest first.
     """
 
@@ -258,7 +258,7 @@ class KnowledgeSource:
 
     @property
     def searched(self) -> KnowledgeIndex | None:
-        """What is searched for knowledge; None if nothing is."""
+        """The index that is searched; None without one."""
         return self.index or self.file_index
 
     def of_episode(self, episode: Iterable[JsonMapping]) -> list[tuple[Passage, ...]]:
@@ -277,8 +277,7 @@ class EpisodeKnowledge:
 
     def find(self, message: JsonMapping, earlier: Sequence[str] = ()) -> TurnKnowledge:
         """
-        The knowledge of the next message, perhaps empty; a search asks earlier turns,
-        too.
+        Find the next message's knowledge, if any; a search also uses ``earlier`` turns.
         """
         text = as_text(message.get('text'))
         if self.source.index is not None:
@@ -299,7 +298,7 @@ class EpisodeKnowledge:
 
     def _searched(self, index: KnowledgeIndex, history: Sequence[str]) -> TurnKnowledge:
         if self.source.delimiter:
-            # The generator was shown what was found for earlier turns before them.
+            # Earlier turns still have the passages that were found for them.
             history = [turn.rpartition(self.source.delimiter)[2] for turn in history]
         (knowledge,) = index.ground([history])
         return knowledge

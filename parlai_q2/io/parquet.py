@@ -1,9 +1,9 @@
 """
 Reads Parquet files row by row with pyarrow, which holds one batch of a row group at a
-time; and makes them of JSON lines, in two passes, so that memory is bounded too.
+time; and writes them from JSON lines, in two passes, so that memory is bounded, too.
 
-A column holds texts, numbers, truth values or lists of texts; or, where the lines have
-something else or different things, JSON, which Parquet has a type for.
+A column holds texts, numbers, truth values or lists of texts; a column of other or
+mixed values holds JSON, for which Parquet has a type.
 """
 
 import json
@@ -21,11 +21,11 @@ from parlai_q2.packages import check_package
 from parlai_q2.turns import without_surrogates
 
 ENDINGS = ('parquet', 'pq')
-# Rows that are decoded at a time.
+# The number of rows that are decoded at a time.
 BATCH = 256
-# A row group of a file that is written has so many bytes of JSON lines.
+# The bytes of JSON lines in a row group that we write.
 GROUP_BYTES = 8 * 1024 * 1024
-# In the metadata of our files, whose empty cells are fields that a line does not have.
+# A mark in the metadata of our files: their empty cells are missing fields.
 OURS = b'parlai_q2'
 
 
@@ -36,12 +36,12 @@ class ParquetColumn(Enum):
     TEXTS = auto()
     TRUTH = auto()
     EXACT = auto()  # integers that a float represents exactly
-    WHOLE = auto()  # those of 64 bits
+    WHOLE = auto()  # integers of 64 bits
     NUMBER = auto()
     JSON = auto()
 
 
-# The kinds of column that hold the values of two others, and nothing is lost.
+# The kind of column that holds the values of two kinds without loss.
 COMMON_KINDS = {
     frozenset({ParquetColumn.EXACT, ParquetColumn.WHOLE}): ParquetColumn.WHOLE,
     frozenset({ParquetColumn.EXACT, ParquetColumn.NUMBER}): ParquetColumn.NUMBER,
@@ -59,8 +59,8 @@ def check_pyarrow(what: str) -> None:
 
 def read_rows(path: Location) -> Iterator[tuple[int, JsonObject, tuple[str, ...], int]]:
     """
-    Each row: its number, from 1, its fields as JSON has them, those of them that had
-    NaN or Infinity, and how many of the file's bytes come up to it, by the share of
+    Yield for each row its number, from 1; its fields as JSON values; the fields that
+    had NaN or Infinity; and the bytes of the file up to it, estimated by the share of
     rows.
     """
     check_pyarrow(f'Reading {path}')
@@ -102,8 +102,8 @@ def write_parquet(
     lines: Path, path: Path, columns: Mapping[str, ParquetColumn] = MappingProxyType({})
 ) -> None:
     """
-    Make a Parquet file of JSON lines, each an object. A null or missing field is an
-    empty cell. ``columns`` are there whatever the lines hold, so that many files agree.
+    Write a Parquet file from JSON lines, each an object. A null or missing field is an
+    empty cell. ``columns`` are always written, so that many files agree.
     """
     check_pyarrow('Writing Parquet')
     import pyarrow
@@ -189,7 +189,7 @@ def _merge_kinds(first: ParquetColumn | None, second: ParquetColumn) -> ParquetC
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be UTF-8: lone surrogates cannot."""
+    """Whether a value is a text that UTF-8 can encode (not lone surrogates)."""
     return value.isascii() or value == without_surrogates(value)
 
 

@@ -38,8 +38,8 @@ from parlai_q2.json_values import JsonMapping, JsonObject, read_json
 from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
 
-# What a scorer gets in one call is closed early once its texts have this many
-# characters. A killed run loses it, so a file with long texts must not need minutes.
+# A chunk for one call of a scorer ends early when its texts have this many characters.
+# A killed run loses its current chunk, which must not take minutes for long texts.
 CHUNK_CHARACTERS = 128 * 1024
 # The formats whose cells hold one text each, and the fields that may be lists.
 TABLES = (Format.CSV, Format.TSV)
@@ -58,7 +58,7 @@ class Record:
     :param line: its line number, from 1; in CSV, the line it begins on.
     :param parsed: the example or the pool that the fields describe; None if they are
         bad.
-    :param read: how many bytes of the file were read up to it.
+    :param read: the bytes of the file read up to it.
     :param nulled: the fields that had NaN or Infinity, which are null now.
     :param source: the file's name.
     """
@@ -73,7 +73,7 @@ class Record:
 
     @property
     def place(self) -> str:
-        """Where it is, for messages: ``pairs.jsonl, line 3``."""
+        """Its place, for messages: ``pairs.jsonl, line 3``."""
         return describe_line(self.source, self.line)
 
 
@@ -94,7 +94,7 @@ def read_records(
 def read_valid(
     path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[tuple[Record, Example]]:
-    """Each record of a file with its example; a RecordError for the first bad one."""
+    """Yield each record with its example; raise a RecordError for the first bad one."""
     for record in read_records(path, format, names):
         if record.error is not None:
             raise record.error
@@ -136,8 +136,7 @@ def read_lines(
     expected: Collection[str] = (),
 ) -> Iterator[Line]:
     """
-    Read the objects of a file of any format; warn if it has others than the expected
-    fields.
+    Read the objects of a file of any format; warn of unread fields that look expected.
     """
     format = format or infer_format(path)
     if format not in tuple(Format):
@@ -173,7 +172,7 @@ def _read_any(path: Location, format: str) -> Iterator[Line]:
             yield Line(number, fields, nulled=nulled, read=read)
         return
     with open_text(path) as stream:
-        # How far a pipe was read is not known.
+        # For a pipe, the bytes read are not known.
         buffer = stream.buffer if stream.buffer.seekable() else None
         for line in READERS[format](stream):
             yield line._replace(read=buffer.tell() if buffer else 0)
@@ -181,9 +180,9 @@ def _read_any(path: Location, format: str) -> Iterator[Line]:
 
 def read_messages(fields: JsonMapping) -> JsonObject:
     """
-    A record with messages of the chat-completions protocol as the texts that people
-    see (:mod:`~parlai_q2.text.messages`), without thoughts. What another text stands
-    for is kept as ``given_response`` or the like: offsets are those of what was scored.
+    Convert messages of the chat-completions protocol in a record to the texts that
+    people see (:mod:`~parlai_q2.text.messages`), without thoughts. A replaced value is
+    kept as ``given_response`` or the like, because offsets refer to the scored text.
 
     >>> read_messages({'response': '<think>Two?</think>Five.'})['response']
     'Five.'
@@ -202,7 +201,7 @@ def read_messages(fields: JsonMapping) -> JsonObject:
 
 
 def _read_text(value: Any, read: Callable[[Any], str]) -> Any:
-    """The text of a message, or a candidate with the text that people see."""
+    """Read the text of a message, or give a candidate the text that people see."""
     if isinstance(value, str) or is_message(value):
         return read(value)
     if isinstance(value, dict) and isinstance(value.get('text'), str):
@@ -212,7 +211,7 @@ def _read_text(value: Any, read: Callable[[Any], str]) -> Any:
 
 def read_example(fields: JsonMapping) -> Example:
     """
-    Make an example of a record's fields; an InputError names a wrong or missing one.
+    Make an example from a record's fields; an InputError names a wrong or missing one.
     """
     remedy = ''
     if 'dialog' in fields:
@@ -235,7 +234,7 @@ def read_example(fields: JsonMapping) -> Example:
 
 
 def require(name: str, fields: JsonMapping, remedy: str = '') -> None:
-    """Check that a record has a field; else an InputError tells the remedy."""
+    """Check that a record has a field; otherwise an InputError names the remedy."""
     if name not in fields:
         names = ', '.join(sorted(map(str, fields))) or 'none'
         remedy = remedy or (
@@ -246,7 +245,7 @@ def require(name: str, fields: JsonMapping, remedy: str = '') -> None:
 
 
 def knowledge_of(fields: JsonMapping) -> str | tuple[Passage, ...]:
-    """The knowledge of a record: a text, or passages if it is a list."""
+    """Read the knowledge of a record: a text, or passages if it is a list."""
     knowledge = fields['knowledge']
     if isinstance(knowledge, str):
         return knowledge
@@ -259,7 +258,7 @@ def knowledge_of(fields: JsonMapping) -> str | tuple[Passage, ...]:
 
 
 def read_history(fields: JsonMapping) -> tuple[str, ...]:
-    """The previous turns, oldest first; a single text counts as one turn."""
+    """Read the previous turns, oldest first; a single text counts as one turn."""
     history = fields.get('history') or []
     if isinstance(history, str):
         history = [history]
@@ -272,8 +271,8 @@ def read_conversations(
     path: Path, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[list[JsonObject] | RecordError]:
     """
-    The messages of each conversation of a file: of JSON lines in ParlAI's format, or of
-    records as :func:`read_records` reads them. A bad line gives an error in its place.
+    Yield the messages of each conversation of a file: JSON lines in ParlAI's format, or
+    records as :func:`read_records` reads them. A bad line yields an error in its place.
     """
     with open_text(path) as stream:
         tabular = path.suffix.lower() in ('.csv', '.tsv')
@@ -307,7 +306,7 @@ def read_conversations(
 
 
 def _one_turn(example: Example) -> list[JsonObject]:
-    """A record as the turns before the reply, with its knowledge, and the reply."""
+    """The turns before a record's reply, with its knowledge, and the reply."""
     question = {
         'id': 'person',
         'text': '\n'.join(example.history),

@@ -3,8 +3,8 @@ Reads turns from ParlAI logs of an evaluation (``--world-logs``) or a chat
 (``--outfile``).
 
 A turn is a message from the task or a person and the model's reply. Commands for the
-reranking agent, such as ``/why``, are no turns: the agent marks its answer to one, and
-readers of the log leave out both and report how many there were.
+reranking agent, such as ``/why``, are not turns: the agent marks its answers to them,
+and readers of the log leave out both and report their number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,8 +40,8 @@ def read_text(message: JsonMapping) -> str:
 
 def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
     """
-    A copy of the first message of a turn. If the message has no knowledge, as in a chat
-    or where a file gave it, the copy gets what the model's reply was judged by.
+    Copy the first message of a turn. If it has no knowledge, because a person or a file
+    gave it, the copy gets the knowledge that the model's reply was judged by.
     """
     if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(question):
         return {**question, 'knowledge': reply[RERANK_KNOWLEDGE]}
@@ -49,7 +49,7 @@ def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
 
 
 def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
-    """Consecutive messages of a log, without commands and the answers to them."""
+    """Pair consecutive messages of a log, without commands and the answers to them."""
     after = [*messages[1:], {}]
     return [
         message

@@ -57,7 +57,7 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     with as_write_error(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
         outputs = [place, *(beside(place, ending) for ending in ENDINGS)]
-        # A pipe that is named, such as /dev/fd/3, has no real path.
+        # A pipe with a name, such as /dev/fd/3, has no real path.
         for path in (outfile, *outputs):
             if path.exists() and not path.is_file():
                 kind = 'a folder' if path.is_dir() else 'not a regular file'
@@ -94,10 +94,10 @@ class ResumableWriter:
     """
     Appends JSON lines to a part file, and renames it when the run is finished.
 
-    :param run: what identifies a run: the signature, the input, its size and time. A
-        run resumes an earlier one only if these are equal.
+    :param run: identifies a run: the signature, the input, its size and time. A run
+        resumes an earlier one only if these are equal.
     :param infiles: the input files, which must not be overwritten.
-    :ivar done: how many whole lines an earlier run left.
+    :ivar done: the number of whole lines that an earlier run left.
     :ivar started_over: whether lines of a different run were discarded.
     :raises InputError: if the file cannot be written (see :func:`writable`), or another
         run is writing it.
@@ -195,7 +195,7 @@ class ResumableWriter:
 
     def close(self) -> None:
         """Stop without finishing; a later run can resume from here."""
-        # Closing retries what a full disk refused; that error was already reported.
+        # Closing tries again to write to a full disk; that error was already reported.
         with suppress(OSError):
             self._stream.close()
         let_go(self._lock)
@@ -220,10 +220,10 @@ class StdoutWriter:
         yield from ()
 
     def keep(self, size: int) -> None:
-        """There is nothing to keep."""
+        """Do nothing: nothing can be resumed."""
 
     def finish(self, summary: JsonMapping, convert: object = None) -> None:
-        """There is no file that needs a name, and none for the summary."""
+        """Do nothing: there is no file to rename, and no summary."""
 
     abandon = close = lambda self: None
 
@@ -244,7 +244,7 @@ def as_write_error(path: Path, remedy: str) -> Iterator[None]:
 
 
 def hold(part: Path) -> FileLock:
-    """Lock a part file for this process; without, where a file system has no locks."""
+    """Lock a part file for this process, if the file system has locks."""
     lock = create_lock(part)
     try:
         lock.acquire(blocking=False)
@@ -260,8 +260,8 @@ def hold(part: Path) -> FileLock:
 
 
 def let_go(lock: FileLock) -> None:
-    """End what :func:`hold` began, and delete the lock's file."""
-    # Deleted while it is held, so that it is nobody else's; Windows refuses that.
+    """Release the lock of :func:`hold`, and delete its file."""
+    # It is deleted while held, so that nobody else has it; Windows refuses that.
     with suppress(OSError):
         os.unlink(lock.lock_file)
     lock.release()
@@ -281,7 +281,7 @@ def drop_cut_line(path: Path) -> int:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Write a file atomically: give a temporary path, which is renamed in the end."""
+    """Write a file atomically: yield a temporary path, which is renamed at the end."""
     path = Path(os.path.realpath(path))  # write to a link's target; keep the link
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else errno.EEXIST
