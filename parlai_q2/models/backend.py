@@ -1,4 +1,4 @@
-"""What the backends of models share: settings, the engine, and loading on first use."""
+"""The common base of model backends: settings, the engine, and loading on first use."""
 
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ else:
 class Engine(Word):
     """The libraries that run models."""
 
-    AUTO = 'auto'  # the first that can
+    AUTO = 'auto'  # the first engine that can run the model
     CTRANSLATE2 = 'ctranslate2'
     TRANSFORMERS = 'transformers'
 
@@ -47,11 +47,11 @@ class Backend:
     :param config: the preset's section.
     :param batch_size: inputs in a call of the model; on a GPU ``gpu_batch_size``, if
         given.
-    :param engine: ``ctranslate2`` or ``transformers``; ``auto`` is the first for what
-        it can run, on a device that it can use.
-    :param compute_type: what CTranslate2 computes in, ``int8``, ``float16`` (on a GPU)
-        or ``float32``; ``auto`` is int8 on a CPU, if it can, and :attr:`gpu_type` on a
-        GPU. transformers compute in fp32.
+    :param engine: ``ctranslate2`` or ``transformers``; ``auto`` is CTranslate2 for the
+        models that it can run, on a device that it can use.
+    :param compute_type: the type in which CTranslate2 computes: ``int8``, ``float16``
+        (on a GPU) or ``float32``; ``auto`` is int8 on a CPU that supports it, and
+        :attr:`gpu_type` on a GPU. transformers computes in fp32.
     """
 
     gpu_type: str = ComputeType.FLOAT16
@@ -77,7 +77,7 @@ class Backend:
         self._loaded: Lazy[Any] = Lazy(self._load)
 
     def share(self, other: 'Backend') -> None:
-        """Use what another backend of its class loads, or has loaded."""
+        """Share the model that another backend of this class loads, or has loaded."""
         for name, value in vars(other).items():
             if isinstance(value, Lazy):
                 setattr(self, name, value)
@@ -85,7 +85,7 @@ class Backend:
     @property
     def engine(self) -> str:
         """
-        The library that runs the model, what it computes in, and the kind of device if
+        The library that runs the model, its numeric type, and the kind of device if
         that is not the CPU: ``ctranslate2-int8``, ``transformers-float32-cuda``.
         """
         label = f'{Engine.TRANSFORMERS}-{ComputeType.FLOAT32}'
@@ -95,7 +95,7 @@ class Backend:
 
     @property
     def effective_type(self) -> str:
-        """What CTranslate2 computes in."""
+        """The numeric type in which CTranslate2 computes."""
         return effective_type(self.compute_type, self.device, self.gpu_type)
 
     @property
@@ -146,7 +146,7 @@ class Backend:
 
 
 def not_finite(model: str) -> ModelError:
-    """The error for a model that does not compute numbers."""
+    """The error for a model whose results are not finite."""
     return ModelError(
         f'{model} computes values that are not numbers (NaN or infinity). Its weights '
         'are damaged; fetch or train the model again.'

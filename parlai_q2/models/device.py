@@ -1,7 +1,7 @@
 """
-Devices by name, what CTranslate2 needs to run models on a GPU (NVIDIA's libraries,
-which the extra ``cuda`` installs), and batches: few large calls of a model, each
-distinct input once, similar lengths together.
+Devices by name; the libraries that CTranslate2 needs on a GPU (NVIDIA's, which the
+extra ``cuda`` installs); and batches: few large calls of a model, each distinct input
+once, similar lengths together.
 """
 
 import ctypes
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 Item = TypeVar('Item', bound=Hashable)
 Result = TypeVar('Result')
-# A GPU where one works, else the CPU.
+# A GPU if one works, else the CPU.
 AUTO = 'auto'
 CPU = 'cpu'
-# What Linux has where there is a driver for NVIDIA's GPUs.
+# The path that exists on Linux if there is a driver for NVIDIA's GPUs.
 DRIVER = Path('/proc/driver/nvidia')
 
 
@@ -37,7 +37,7 @@ def gpus() -> list[str]:
     import ctranslate2
 
     count = ctranslate2.get_cuda_device_count()
-    # torch may be built for a machine that CTranslate2 is not; it is slow to ask.
+    # torch may support GPUs that CTranslate2 does not, but is slow to ask.
     if (
         not count
         and (DRIVER.exists() or shutil.which('nvidia-smi'))
@@ -69,7 +69,7 @@ def check_name(name: str) -> None:
 
 
 def check_device(name: str) -> None:
-    """As :func:`check_name`, and the device must be there to load a model for it."""
+    """As :func:`check_name`; the device must also exist, so that a model can use it."""
     check_name(name)
     kind, _, number = name.partition(':')
     available = gpus() if kind == 'cuda' else []
@@ -92,9 +92,7 @@ def inference(device: 'str | torch.device') -> Iterator[None]:
 
 @contextmanager
 def in_float32() -> Iterator[None]:
-    """
-    Create tensors in fp32, whatever the host program's default: it would round weights.
-    """
+    """Create tensors in fp32; the host program's default dtype could round weights."""
     import torch
 
     before = torch.get_default_dtype()
@@ -105,22 +103,22 @@ def in_float32() -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-# What CTranslate2 opens by name at its first product, what it needs first.
+# The libraries that CTranslate2 opens by name at its first product, in load order.
 LIBRARIES = ('libcublasLt.so.12', 'libcublas.so.12')
-# The smallest shipped model, which is tried before a GPU is used.
+# The smallest shipped model, which is tested before a GPU is used.
 TRIED = 'q2_mini/retrieval'
 _logger = logging.getLogger(__name__)
-# The batch size that a warning named; there is one warning.
+# The batch size in the warning, which is shown once.
 _warned_sizes: list[int] = []
 
 
 @cache
 def load_cublas() -> None:
     """
-    Load NVIDIA's libraries from where pip puts them, or else from the system's places.
-    CTranslate2 finds what is loaded already.
+    Load NVIDIA's libraries from pip's packages, or else from the system. CTranslate2
+    finds libraries that are already loaded.
 
-    :raises ConfigError: if one of them is not there or cannot be loaded.
+    :raises ConfigError: if one of them is missing or cannot be loaded.
     """
     if sys.platform != 'linux':
         return
@@ -140,7 +138,7 @@ def load_cublas() -> None:
 
 
 def _find_wheel() -> list[Path]:
-    """Where pip puts NVIDIA's libraries, if they are installed."""
+    """Find the folder of NVIDIA's libraries that pip installed, if any."""
     try:
         spec = importlib.util.find_spec('nvidia.cublas')
     except ModuleNotFoundError:
@@ -157,8 +155,8 @@ def choose_device(gpu: str = 'cuda') -> str:
 @cache
 def find_problem(device: str) -> str:
     """
-    Why the shipped models do not run on a GPU, which is logged once; empty if they do.
-    The smallest of them is loaded there and reads a word.
+    The reason why the shipped models do not run on a GPU, which is logged once; empty
+    if they do. To test it, the smallest of them reads a word there.
     """
     from parlai_q2.models.converted.binary import ENCODER
     from parlai_q2.models.converted.engine import (
@@ -186,8 +184,8 @@ def in_halves(
     model: Any,
 ) -> list[Result]:
     """
-    What a model reads of a batch. If the GPU's memory is too small for it, its halves
-    are read one after the other, and so are the model's later batches.
+    Run a model on a batch. If the batch does not fit into the GPU's memory, its halves
+    are read one after the other, and the model's later batches are smaller.
 
     :param model: has a ``batch_size``, which becomes smaller.
     """
@@ -223,7 +221,7 @@ def equal_batches(
     Split inputs into batches of indices, of one length each, longest first, and small
     enough that each worker gets some.
 
-    :param tokens: the most tokens of a batch of several inputs; None for any number.
+    :param tokens: the most tokens of a batch of several inputs; None for no limit.
     """
     inputs_per_worker = math.ceil(len(lengths) / workers)
     largest = max(1, min(batch_size, inputs_per_worker))
@@ -235,9 +233,9 @@ def equal_batches(
     return batches
 
 
-# Where transformers computes, inputs are padded to a multiple of this many tokens, and
-# share a batch only with inputs of the same padded length. So the results for an input
-# depend on the lengths of others only by rounding, about 1e-7.
+# For transformers, inputs are padded to a multiple of this many tokens, and share a
+# batch only with inputs of the same padded length. The other inputs therefore change
+# results only by rounding, about 1e-7.
 LENGTH_STEP = 8
 # On a GPU, padding costs almost nothing, but every call does.
 GPU_LENGTH_STEP = 32

@@ -1,4 +1,4 @@
-"""Two classifiers read as one: models of different sizes make different mistakes."""
+"""Two classifiers combined: models of different sizes make different mistakes."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 
-# Probabilities below this count as this one, so that no model decides alone.
+# The lower bound of probabilities, so that no model decides alone.
 LEAST_PROBABILITY = 1e-6
 
 
@@ -17,7 +17,7 @@ class NliEnsemble(NliModel):
     Classifies pairs by the normalised geometric mean of two classifiers' probabilities
     (a logarithmic opinion pool; Heskes 1998).
 
-    :param first: the one whose tokenizer tells what texts are read.
+    :param first: the classifier whose tokenizer decides which texts can be read.
     :param second: the other one; its settings get the suffix ``_2`` in signatures where
         they differ.
     """

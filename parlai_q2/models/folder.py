@@ -105,7 +105,7 @@ def _digest(stamps: tuple[tuple[str, int, int], ...]) -> str:
 
 
 CHECKSUMS = 'sha256.json'
-# What a folder with int8 weights in safetensors has them in.
+# The file with int8 weights in a folder.
 INT8_WEIGHTS = 'model.int8.safetensors'
 # The largest configuration, vocabulary or tokenizer that is read, in bytes.
 LARGEST_TEXT = 256 * 2**20
@@ -113,14 +113,14 @@ LARGEST_TEXT = 256 * 2**20
 
 @contextmanager
 def as_model_error(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes the libraries raise into a ModelError."""
+    """Turn all errors that libraries raise for a damaged file into a ModelError."""
     try:
         yield
     except Q2Error:
         raise
     except Exception as e:
         if is_out_of_memory(e):
-            raise  # not the fault of the file
+            raise  # this is not the file's fault
         reason = ' '.join(str(e).split())
         raise ModelError(f'Cannot load {path}: {type(e).__name__}: {reason}') from e
 
@@ -151,13 +151,13 @@ def read_text(path: Path) -> str:
 
 
 def check_regular(path: Path) -> None:
-    """Raise ModelError for a pipe, a device or the like, whose reading may not end."""
+    """Raise ModelError for a pipe, device or the like, whose reading may never end."""
     if path.exists() and not path.is_file():
         raise ModelError(f'Cannot load {path}: it is not a regular file.')
 
 
 def check_entries(folder: Path) -> None:
-    """:func:`check_regular` for whatever a folder has, except folders."""
+    """Apply :func:`check_regular` to all entries of a folder, except folders."""
     for path in folder.iterdir():
         if not path.is_dir():
             check_regular(path)
@@ -188,8 +188,8 @@ def has_file(folder: Path, name: str) -> bool:
 @contextmanager
 def only_listed(folder: Path) -> Iterator[Path]:
     """
-    The folder without unlisted files, for libraries that read what they find: the
-    folder itself if it has none, otherwise a temporary one.
+    Yield a folder without unlisted files, for libraries that read all files: the folder
+    itself if it has none, otherwise a temporary one.
     """
     listed = listed_files(folder)
     if listed is None or {p.name for p in folder.iterdir()} <= {*listed, CHECKSUMS}:

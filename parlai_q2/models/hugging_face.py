@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
     from transformers.utils import ModelOutput
 
-# Which of a pair's texts a token is of, and which tokens are no padding.
+# Inputs that say which text of a pair a token is in, and which tokens are no padding.
 SEGMENTS, MASK = 'token_type_ids', 'attention_mask'
 
 
@@ -85,9 +85,10 @@ class HuggingFaceEncoder:
         choose: 'Callable[[ModelOutput, Tensor], Tensor]',
     ) -> list[np.ndarray]:
         """
-        What the model computes of each input.
+        Run the model on each input.
 
-        :param choose: takes it from the output for a batch, given the mask [B, L].
+        :param choose: selects the result from the output for a batch, given the mask
+            [B, L].
         """
         device = self.model.device
         step = length_step(str(device))
@@ -121,8 +122,8 @@ def _join_logits(output: 'ModelOutput', _: 'Tensor') -> 'Tensor':
 
 def reads_segments(model: 'PreTrainedModel') -> bool:
     """
-    Whether a model of transformers tells the two texts of a pair apart by ``SEGMENTS``.
-    The model says so: some tokenizers of transformers 5 leave them out for any model.
+    Whether a transformers model tells the two texts of a pair apart by ``SEGMENTS``.
+    The model decides: some tokenizers of transformers 5 never return segments.
     """
     return getattr(model.config, 'type_vocab_size', None) not in (None, 0, 1)
 
@@ -159,8 +160,8 @@ class HuggingFaceWriter:
         """The ids of prompts, each of at most this many tokens."""
         # Not verbose: prompts are cut here, so a warning of their length is irrelevant.
         encoded = self.tokenizer(list(prompts), add_special_tokens=False, verbose=False)
-        # Every prompt ends with one end token. The authors' prompt carries a literal
-        # "</s>", and their tokenizer (transformers 3.2.0, T5Tokenizer) adds none then.
+        # Every prompt ends with one end token. The authors' prompt has a literal
+        # "</s>", and their tokenizer (transformers 3.2.0, T5Tokenizer) then adds none.
         end = self.tokenizer.eos_token_id
         return [[*ids[: max_tokens - 1], end] for ids in encoded['input_ids']]
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 Loaded = TypeVar('Loaded')
 
-# What a parent process loaded: to delete it would wait for threads that are not here.
+# Models that a parent process loaded: deleting them would wait for its threads.
 _of_parents: list[object] = []
 
 
@@ -20,7 +20,7 @@ class Lazy(Generic[Loaded]):
     def __init__(self, loader: Callable[[], Loaded]):
         self._loader = loader
         self._lock, self._process = threading.Lock(), os.getpid()
-        # Holds the result, which may be None, once there is one.
+        # Holds the result, which may be None, once it is loaded.
         self._given: list[Loaded] = []
 
     def __call__(self) -> Loaded:

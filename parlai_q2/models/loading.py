@@ -1,7 +1,7 @@
 """
 Loads tokenizers and models for transformers, from a folder or the Hugging Face hub.
 
-Whether the hub can be reached is asked once and briefly: its client repeats failed
+Whether the hub can be reached is tested once and briefly: its client retries failed
 requests for a minute and a half.
 """
 
@@ -63,7 +63,7 @@ def is_reachable() -> bool:
 
 
 def is_cached(name: str) -> bool:
-    """Whether anything of a hub model was fetched before."""
+    """Whether any file of a hub model was fetched before."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -113,7 +113,7 @@ def load_tokenizer(
 
 def check_available(reference: str) -> None:
     """
-    Check, before torch is imported, that it is there, and that a hub model can be had.
+    Check, before torch is imported, that it is installed and a hub model available.
 
     :raises MissingPackageError: if torch is not installed.
     :raises ModelNotFoundError: if the model is neither here nor can be fetched.
@@ -126,8 +126,8 @@ def check_available(reference: str) -> None:
 
 def check_words(reference: str) -> None:
     """
-    A ModelError if a model's folder has no words: transformers 5 would make a tokenizer
-    that knows none.
+    Raise ModelError if a model's folder has no vocabulary: transformers 5 would make an
+    empty tokenizer.
     """
     folder = Path(resolve(reference))
     if folder.is_dir() and not any(map(list, map(folder.glob, WORDS))):
@@ -198,11 +198,11 @@ def _from_pretrained(
 ) -> Any:
     place = resolve(reference)
     if isinstance(place, str):
-        if revision:  # a local folder has none
+        if revision:  # a local folder has no revision
             options['revision'] = revision
         if not is_reachable():
             options['local_files_only'] = True
-            # Else it looks on the hub for an adapter of the model.
+            # Otherwise transformers looks on the hub for an adapter of the model.
             if hasattr(auto_class, '_model_mapping'):
                 options['adapter_kwargs'] = {'local_files_only': True}
     try:
@@ -215,7 +215,7 @@ def _from_pretrained(
         raise
     except Exception as e:
         if is_out_of_memory(e):
-            raise  # not the fault of the files
+            raise  # this is not the files' fault
         if _brings_code(place):
             raise ModelError(
                 f'{reference!r} comes with Python code of its own, which is never '
@@ -228,13 +228,13 @@ def _from_pretrained(
 
 
 def _brings_code(place: Path | str) -> bool:
-    """Whether transformers has no class for a model, which names code of its own."""
+    """Whether a model needs code of its own, since transformers has no class for it."""
     from transformers import CONFIG_MAPPING, PretrainedConfig
 
     offline = isinstance(place, str) and not is_reachable()
     try:
         config, _ = PretrainedConfig.get_config_dict(place, local_files_only=offline)
-    except Exception:  # as above, of all sorts
+    except Exception:  # all sorts of errors, as above
         return False
     return 'auto_map' in config and config.get('model_type') not in CONFIG_MAPPING
 
@@ -242,7 +242,7 @@ def _brings_code(place: Path | str) -> bool:
 def not_loaded(
     reference: str, place: Path | str, cause: Exception | None = None
 ) -> ModelError:
-    """The error for a model that is at a place but cannot be loaded, or is nowhere."""
+    """The error for a model that exists but cannot be loaded, or does not exist."""
     if isinstance(place, Path):
         reason = f'{type(cause).__name__}: {cause}'
         return ModelError(f'Cannot load {reference!r} from {place}: {reason}')

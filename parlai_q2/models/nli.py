@@ -1,10 +1,10 @@
 """
 Natural language inference with a sequence classifier.
 
-A premise that is too long for the model is read in windows of whole sentences, of which
-the one counts that most entails the hypothesis or, if none does, most contradicts it. A
-hypothesis of more than half of what the model can read is read in windows, too; its
-least entailed window counts.
+A premise that is too long for the model is read in windows of whole sentences. The
+window counts that most entails the hypothesis or, if none does, most contradicts it. A
+hypothesis longer than half of the model's input is read in windows, too; its least
+entailed window counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -169,13 +169,13 @@ def _named_labels(names: list[str], model: str) -> dict[str, int]:
             )
         labels[finding] = index
     if Finding.CONTRADICTION not in labels and Finding.NEUTRAL in labels:
-        # Of two classes, the one that is not supported is also what is contradicted.
+        # With two classes, the unsupported one also counts as contradicted.
         labels[Finding.CONTRADICTION] = labels.pop(Finding.NEUTRAL)
     check_labels(labels)
     return labels
 
 
-# The share of what the model can read that leaves room for some of the premise.
+# The share of the model's input for a hypothesis, which leaves room for a premise.
 MOST_FOR_HYPOTHESIS = 0.75
 # Usual values, which signatures leave out.
 USUAL: Mapping[str, tuple[object, ...]] = {
@@ -250,7 +250,7 @@ class SequenceNliModel(Backend, NliModel):
         return model, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        # For each pair and each window of its hypothesis, the windows of its premise.
+        # The windows of the premise, for each pair and each window of its hypothesis.
         parts: list[tuple[str, str]] = []
         counts: list[list[int]] = []
         for premise, hypothesis in pairs:
@@ -273,7 +273,7 @@ class SequenceNliModel(Backend, NliModel):
         return probabilities
 
     def _too_long(self, premise: str, hypothesis: str) -> float:
-        """The tokens in a word of a pair that is too long to be read at once, or 0."""
+        """The tokens per word of a pair that is too long to be read at once, else 0."""
         # A text with no more characters than allowed tokens cannot be too long.
         if len(premise) + len(hypothesis) <= self.max_tokens:
             return 0.0
@@ -283,12 +283,12 @@ class SequenceNliModel(Backend, NliModel):
         return count / max(1, count_words(premise) + count_words(hypothesis))
 
     def _hypotheses(self, hypothesis: str, per_word: float) -> list[str]:
-        """The windows of a hypothesis of a pair with so many tokens in a word."""
+        """The windows of a pair's hypothesis, given its tokens per word."""
         parts = [hypothesis]
         if per_word * count_words(hypothesis) > self.max_tokens / 2:
             room = max(1, int(self.max_tokens / per_word / 4))
             parts = [w.text for w in windows(hypothesis, room)] or parts
-        # Words may be denser here than in the rest of the pair.
+        # Words may have more tokens here than in the rest of the pair.
         most = self.max_tokens * MOST_FOR_HYPOTHESIS
         return cut_to_fit(parts, lambda part: self._count('', part) <= most)
 
@@ -326,7 +326,7 @@ def probabilities(logits: Sequence[np.ndarray], model: str) -> np.ndarray:
     """
     The softmax of B logits, [B, classes].
 
-    :raises ModelError: which names the model, if one is no number.
+    :raises ModelError: if one is not finite; names the model.
     """
     values = np.stack(logits).astype(np.float64)
     if not np.isfinite(values).all():
@@ -350,8 +350,8 @@ def check_trained(model: str, head: str) -> None:
 
 def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
     """
-    The result for a premise from those of its windows, at least one: that of the window
-    that most entails the hypothesis or, if none entails it, that most contradicts it.
+    Choose the result for a premise from those of its windows, at least one: that of the
+    window that most entails the hypothesis or, if none does, most contradicts it.
     """
     best = max(parts, key=lambda p: p.entailment)
     if best.label == Finding.ENTAILMENT:

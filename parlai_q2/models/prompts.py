@@ -18,7 +18,7 @@ from parlai_q2.errors import ConfigError
 REPLY_TURNS = 2
 # The prompt of the shipped reply model, by name.
 REPLY = 'reply'
-# What ParlAI's generators read: the history's text as it is.
+# The prompt of ParlAI's generators: the history's text as it is.
 PLAIN = '{text}'
 FIELDS = ('history', 'knowledge', 'text')
 # The share of the room that the newest turn keeps where knowledge must be cut.
@@ -63,7 +63,7 @@ class Prompt:
 
     @property
     def _fields(self) -> set[str]:
-        """What is in braces, with its format: ``{text:d}`` is no ``text``."""
+        """The names in braces, with their formats: ``{text:d}`` is not ``text``."""
         names = set()
         for _, field, format_spec, conversion in Formatter().parse(self.template):
             if field is not None:

@@ -1,4 +1,4 @@
-"""Natural language inference: its classes, and what its models have in common."""
+"""Natural language inference: its classes, and the protocol of its models."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -43,15 +43,15 @@ class NliProbabilities(NamedTuple):
 class NliModel(Protocol):
     """Says whether a premise entails a hypothesis."""
 
-    # Loads its tokenizer, which tells what characters and languages it knows; None if
-    # it takes any text.
+    # Loads its tokenizer, which shows the characters and languages it knows; None if it
+    # accepts any text.
     tokenizer: 'Callable[[], Tokens] | None' = None
-    # Whether it reads documents whole, and as they are written.
+    # Whether it reads whole documents without normalisation.
     reads_documents: bool = False
 
     @property
     def settings(self) -> JsonObject:
-        """Everything that determines the classes, for signatures."""
+        """All settings that determine the classes, for signatures."""
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         """The class probabilities of pairs (premise, hypothesis), in order."""

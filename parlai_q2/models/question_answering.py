@@ -10,7 +10,7 @@ reads an answer off the start and end logits in one of two ways:
   et al. 2019, on SQuAD 2.0).
 
 A long text is read in overlapping windows; the answer with the greatest margin counts.
-Of a very long text, those windows are read whose sentences match the question best.
+Of a very long text, only the windows whose sentences match the question best are read.
 """
 
 from bisect import bisect_right
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 # Neighbouring windows overlap by a third, as in BERT's SQuAD recipe (128 of 384).
 OVERLAP_SHARE = 3
 QUESTION_SHARE = 6  # a question may take up to a sixth of the model's tokens
-# The most windows that are read of a text. With the usual tokens, those of about 40,000
-# characters, which take a core one or two seconds.
+# The maximum number of windows that are read of a text. At the usual window size, these
+# are about 40,000 characters, which take a core one or two seconds.
 MAX_WINDOWS = 32
 # Usual values, which signatures leave out. ``argmax`` has no maximum answer length.
 USUAL: Mapping[str, tuple[object, ...]] = {
@@ -46,7 +46,7 @@ USUAL: Mapping[str, tuple[object, ...]] = {
 
 
 class SpanChoice(Word):
-    """How an answer is read off the logits; see the module."""
+    """The ways to read an answer off the logits; see the module."""
 
     ARGMAX = 'argmax'
     JOINT = 'joint'
@@ -110,7 +110,7 @@ class SpanQuestionAnswerer(Backend):
     def with_margins(
         self, pairs: Sequence[tuple[str, str]]
     ) -> list[tuple[Span | None, float]]:
-        """Each answer, and by how many logits it beats that there is none."""
+        """Return each answer, and its margin in logits over "no answer"."""
         return map_unique(pairs, self._answer)
 
     def _load(self) -> Encoder:
@@ -180,7 +180,7 @@ class SpanQuestionAnswerer(Backend):
             margin = start[first] + end[last] - null_score
             return SpanReading((offsets[first][0], offsets[last][1]), float(margin))
         size = len(start)
-        # Of each start, the ends at most this far away; positions outside never win.
+        # The ends at most this far from each start; positions outside never win.
         longest = min(self.max_answer_tokens, size)
         never = np.full(longest - 1, -np.inf)
         padded = np.concatenate([np.where(inside, end, -np.inf), never])
@@ -198,12 +198,12 @@ def choose_windows(
     windows: list['Encoding'], question: str, text: str
 ) -> list['Encoding']:
     """
-    The windows of a text to read: at most :data:`MAX_WINDOWS`, in order. Of more, those
-    with the sentences that match the question best, and then the first ones.
+    Choose the windows of a text to read, in order, at most :data:`MAX_WINDOWS`: first
+    those with the sentences that match the question best, then the first ones.
     """
     if len(windows) <= MAX_WINDOWS:
         return windows
-    # Where each window begins in the text.
+    # The offset of each window in the text.
     starts = [window.offsets[window.sequence_ids.index(1)][0] for window in windows]
     index = index_passages(text)
     matching = [
@@ -215,5 +215,5 @@ def choose_windows(
 
 
 def better(new: SpanReading, old: SpanReading) -> bool:
-    """Whether a window's reading is better: an answer before none, then the margin."""
+    """Whether a reading is better: an answer beats none, then the margin counts."""
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)

@@ -45,7 +45,7 @@ def question_prompt(answer: str, context: str) -> str:
 
 
 class QuestionDecoding(Word):
-    """How questions are searched for: the best of a beam, or one."""
+    """The ways to decode questions: the best of a beam, or a greedy one."""
 
     BEAM = 'beam'
     GREEDY = 'greedy'

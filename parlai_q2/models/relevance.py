@@ -6,8 +6,8 @@ outputs:
   and reply alone: a wrong answer is an answer. So the inputs are short.
 - ``support``: whether the knowledge supports the reply as an answer to the turn. For
   this it also reads the sentences of the knowledge that match: "No, only on Mondays."
-  is a claim only beside its question. Beside knowledge, ``relevance`` says whether the
-  reply is the best one there is: it answers, and rightly.
+  is a claim only beside its question. With knowledge, ``relevance`` says whether the
+  reply is the best possible one: it answers, and rightly.
 """
 
 from collections.abc import Sequence
@@ -24,24 +24,24 @@ from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.selection import index_passages
 
-# The most turns that are read, the user's last among them.
+# The maximum number of turns that are read, with the user's last one.
 TURNS = 3
 MAX_TOKENS = 224
-# The shares of these that turns and reply can take up.
+# The shares of the tokens that turns and reply can take.
 MOST_FOR_TURNS, MOST_FOR_REPLY = 0.3, 0.35
 OUTPUTS = ('relevance', 'support')
-# Of the knowledge, the sentences that match turn and reply best, up to so many
-# characters.
+# The maximum number of characters of the sentences of the knowledge that match turn and
+# reply best.
 KNOWLEDGE_CHARACTERS = 360
-# Logits below this are as good as certain; that of a reply that says nothing.
+# The lower bound of logits, and the logit of a blank reply.
 LEAST = -10.0
 
 
 class AnswerLogits(NamedTuple):
     """
-    The outputs of the model for a reply beside its turn and knowledge.
+    The outputs of the model for a reply with its turn and knowledge.
 
-    :param best: ``relevance``, the logit that it is the best reply there is.
+    :param best: ``relevance``, the logit that it is the best possible reply.
     :param support: the logit that the knowledge supports it as an answer.
     """
 
@@ -68,7 +68,7 @@ class RelevanceModel(Backend):
 
     @property
     def settings(self) -> JsonObject:
-        """What identifies the model in signatures."""
+        """The settings that identify the model in signatures."""
         settings: JsonObject = {
             'relevance': self.identity(),
             'relevance_engine': self.engine,
@@ -81,7 +81,7 @@ class RelevanceModel(Backend):
         self, inputs: Sequence[tuple[Sequence[str], str]]
     ) -> list[float]:
         """
-        Predict relevance for B replies; each as if it were given alone.
+        Predict relevance for B replies, each independently of the others.
 
         :param inputs: B times the turns before the reply, oldest first (may be empty),
             and the reply.
@@ -96,7 +96,7 @@ class RelevanceModel(Backend):
         self, inputs: Sequence[tuple[str, Sequence[str], str]]
     ) -> list[AnswerLogits]:
         """
-        Predict whether B replies are right answers; each as if it were given alone.
+        Predict whether B replies are right answers, each independently of the others.
 
         :param inputs: B times the knowledge as one text, the turns before the reply,
             oldest first (may be empty), and the reply.
@@ -117,7 +117,7 @@ class RelevanceModel(Backend):
     def _read(
         self, inputs: list[tuple[tuple[str, ...], str, str]]
     ) -> list[tuple[float, ...] | None]:
-        """The logits of each input, in the order of the outputs; None for no reply."""
+        """The logits of each input, in the order of outputs; None for a blank reply."""
         logits: list[tuple[float, ...] | None] = [None] * len(inputs)
         places = [n for n, (_, _, reply) in enumerate(inputs) if reply.strip()]
         if not places:
@@ -148,7 +148,7 @@ class RelevanceModel(Backend):
     def _fit(
         self, tokens: Tokens, turns: tuple[str, ...], known: str, reply: str
     ) -> tuple[str, str]:
-        """The two texts of an input, without the early turns that find no room."""
+        """The two texts of an input, without the early turns that do not fit."""
         room = int(self.max_tokens * MOST_FOR_TURNS)
         kept = list(turns[-TURNS:])
         while len(kept) > 1 and _is_longer(tokens, join_turns(kept), room):
@@ -190,5 +190,5 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
 
 
 def _is_longer(tokens: Tokens, text: str, count: int) -> bool:
-    # A text with no more characters than tokens that are allowed cannot be too long.
+    # A text with no more characters than allowed tokens cannot be too long.
     return len(text) > count and len(tokens.ids(text)) > count

@@ -1,6 +1,6 @@
 """
-Tokenizers by the library of that name alone, as a model's ``tokenizer.json`` has them:
-transformers would take longer to import than the shipped models to load.
+Tokenizers from a model's ``tokenizer.json``, by the library ``tokenizers`` alone:
+importing transformers would take longer than loading the shipped models.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FILE, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
 SPECIAL = ('bos_token', 'cls_token', 'eos_token', 'pad_token', 'unk_token')
-# Encoded once when a tokenizer is read: a word, and a character that few know.
+# A test text for each tokenizer: a word, and a character that few tokenizers know.
 PROBE = 'a \u2603'
 
 
@@ -38,7 +38,7 @@ class Tokens:
     ):
         self._text, self.special, self.inputs = text, dict(special), tuple(inputs)
         self._plain = self._build()
-        # A tokenizer that truncates is another object, since threads may share one.
+        # The truncating tokenizer is a separate object, because threads may share one.
         self._truncating = lru_cache(maxsize=4)(self._build)
 
     @classmethod
@@ -46,9 +46,9 @@ class Tokens:
         cls, tokenizer: 'PreTrainedTokenizerBase', model: str
     ) -> 'Tokens':
         """
-        The same tokens as a tokenizer of transformers.
+        Read the tokens of a transformers tokenizer.
 
-        :raises ModelError: if it has none of this kind.
+        :raises ModelError: if it is not a fast tokenizer.
         """
         backend = getattr(tokenizer, 'backend_tokenizer', None)
         if backend is None:
@@ -69,13 +69,13 @@ class Tokens:
         return ids
 
     def pieces(self, text: str, add_special_tokens: bool) -> list[str]:
-        """The tokens of a text as strings, with or without those around it."""
+        """The tokens of a text as strings, perhaps with the special ones around it."""
         encoding = self._plain.encode(text, add_special_tokens=add_special_tokens)
         tokens: list[str] = encoding.tokens
         return tokens
 
     def each(self, texts: Sequence[str]) -> list[list[int]]:
-        """:meth:`ids` of texts."""
+        """The :meth:`ids` of several texts."""
         encodings = self._plain.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
@@ -86,9 +86,11 @@ class Tokens:
     def pairs(
         self, first: Sequence[str], second: Sequence[str], most: int
     ) -> list['Encoding']:
-        """Pairs of at most this many tokens: of a longer one the longer text is cut."""
+        """
+        Encode pairs in at most ``max_tokens`` tokens; their longer text may be cut.
+        """
         tokenizer = self._truncating(most, 0, 'longest_first')
-        # Candidates share a passage, which is split once.
+        # Candidates share a passage, which is tokenized once.
         texts = list(dict.fromkeys([*first, *second]))
         split = self._plain.encode_batch(texts, add_special_tokens=False)
         by_text = dict(zip(texts, split, strict=True))
@@ -114,7 +116,7 @@ class Tokens:
         """
         Texts of at most this many tokens.
 
-        :param keep_end: whether a longer one loses its beginning, not its end.
+        :param keep_end: whether a longer text loses its beginning instead of its end.
         """
         tokenizer = self._truncating(most, 0, 'longest_first', keep_end)
         encodings: list[Encoding] = tokenizer.encode_batch(list(texts))
@@ -130,7 +132,7 @@ class Tokens:
     def decode(
         self, rows: Sequence[Sequence[int]], skip_special_tokens: bool = True
     ) -> list[str]:
-        """Texts of ids, by default without special tokens."""
+        """Decode ids to texts, by default without special tokens."""
         texts: list[str] = self._plain.decode_batch(
             [list(row) for row in rows], skip_special_tokens=skip_special_tokens
         )
@@ -155,7 +157,7 @@ class Tokens:
 
     @property
     def size(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         return int(self._plain.get_vocab_size())
 
     def words(self) -> dict[int, str]:
@@ -199,7 +201,7 @@ def read_tokens(folder: Path) -> Tokens:
 
 @lru_cache(maxsize=8)
 def _read(folder: Path, size: int, changed: int) -> Tokens:
-    """:param size: of the file, and ``changed``: a new file is read again."""
+    """:param size: the file's size, which with ``changed`` tells a new file."""
     special: dict[str, str] = {}
     if has_file(folder, SETTINGS):
         settings = read_object(folder / SETTINGS)
@@ -210,7 +212,7 @@ def _read(folder: Path, size: int, changed: int) -> Tokens:
                 special[role] = token
     with as_model_error(folder / FILE):
         tokens = Tokens(read_text(folder / FILE), special)
-        # A vocabulary that is empty or has no word for the unknown fails only here.
+        # An empty vocabulary, or one without an unknown token, fails only here.
         tokens.ids(PROBE)
         if not tokens.size:
             raise ValueError('its vocabulary is empty')

@@ -1,4 +1,4 @@
 """
-Ways to make a response wrong, or its knowledge: what Conv-FEVER (Santhanam et al. 2021)
-and the examples that ``grounded`` is fitted on share.
+Ways to make a response or its knowledge wrong, for Conv-FEVER (Santhanam et al. 2021)
+and for the examples that ``grounded`` is fitted on.
 """

@@ -15,14 +15,14 @@ from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
 
 _ARTICLE = re.compile(r'(?:the|a|an)\s+', re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$", re.IGNORECASE)
-# Words that count for nothing when initials such as "USA" and "CNN" are formed.
+# Words that are ignored when initials such as "USA" and "CNN" are formed.
 _SMALL = frozenset('the a an of and for in'.split())
 PERSON = 'PERSON'
 _SENTENCE_START = re.compile(r'(?:^|[.!?]["”’\')]*\s)["“‘\'(\s]*$')
 # Pipeline components that finding entities does not need.
 UNUSED = ('tagger', 'attribute_ruler', 'parser')
 BATCH = 256
-# Texts to remember: the passages of Wizard of Wikipedia recur in many conversations.
+# The number of texts to cache: Wizard of Wikipedia repeats its passages often.
 REMEMBERED = 50_000
 
 
@@ -75,7 +75,7 @@ def swap_entity(
 ) -> EntitySwap | None:
     """
     Replace an entity that texts share with a response by another of the conversation's
-    ``index`` (:func:`index_entities`); ``draw`` chooses both. None where no entity is
+    ``index`` (:func:`index_entities`); ``draw`` chooses both. None if no entity is
     shared, or none can be replaced.
     """
     choices: dict[str, tuple[Entity, list[Entity]]] = {}
@@ -88,7 +88,7 @@ def swap_entity(
     if not choices:
         return None
     entity, candidates = draw.choice(list(choices.values()))
-    # A replacement that the text does not have yet leaves a natural sentence.
+    # A replacement that the text does not mention yet gives a natural sentence.
     fresh = [c for c in candidates if not any(occurs(c.name, t) for t in texts)]
     replacement = draw.choice(fresh or candidates)
     changed = tuple(replace_entity(text, entity, replacement) for text in texts)
@@ -119,8 +119,8 @@ def replacements(
     entity: Entity, response: str, of_type: Sequence[Entity]
 ) -> list[Entity]:
     """
-    The entities that are not another name for this one, and that a response does not
-    mention.
+    Find the entities that are not another name for this one, and that a response does
+    not mention.
     """
     return [
         other
@@ -134,7 +134,7 @@ def replacements(
 def may_be_same(entity: Entity, other: Entity) -> bool:
     """
     Whether two names may mean the same: one is a part, the plural or the initials of
-    the other, or both are persons with one last name.
+    the other, or both are persons with the same last name.
     """
     first, second = entity.name, other.name
     if (
@@ -154,8 +154,8 @@ def _is_form_of(name: str, other: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    # Makes "World Cups" the "World Cup"; for comparison only, since "Texas" loses its s
-    # too.
+    # Turns "World Cups" into "World Cup"; for comparison only, since "Texas" loses its
+    # s too.
     return re.sub(r'(?<=\w\w[^\Ws])s$', '', name.lower())
 
 
@@ -175,8 +175,8 @@ def occurs(name: str, text: str) -> bool:
 
 def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
-    A text with every mention of an entity replaced, together with its article unless
-    neither entity has one, and with a capital where a sentence begins.
+    Replace every mention of an entity in a text, with its article unless neither entity
+    has one, and with a capital at the beginning of a sentence.
     """
 
     def replaced(match: 're.Match[str]') -> str:
@@ -195,13 +195,13 @@ def _whole_words(name: str, before: str = '') -> 're.Pattern[str]':
 
 
 class EntityFinder:
-    """Finds entities, and remembers those of many texts."""
+    """Finds entities, and caches those of many texts."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Entity, ...]] = {}
 
     def find(self, texts: Iterable[str]) -> dict[str, tuple[Entity, ...]]:
-        """Each distinct text's entities in order; they do not depend on other texts."""
+        """Find each text's entities in order, independently of the other texts."""
         distinct = dict.fromkeys(texts)
         if len(self._known) > REMEMBERED:
             self._known.clear()

@@ -21,8 +21,7 @@ from parlai_q2.text.pipeline import parse_all
 _SMALL_WORD = re.compile(r'\b[a-z]{3,}\b')
 _NUMBER = re.compile(r'\b\d{1,4}\b')
 _YEARS = range(1500, 2030)
-# A response with a smaller share of its words in the knowledge likely says more than
-# it.
+# A response with a smaller share of its words in the knowledge probably says more.
 LEAST_PRECISION = 0.6
 
 
@@ -37,9 +36,8 @@ class Grounded:
 
 def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     """
-    The grounded ones of pairs (knowledge, response), by a rough check: all their
-    entities and numbers, and :data:`LEAST_PRECISION` of their words, are in the
-    knowledge.
+    Select the grounded pairs (knowledge, response) by a rough check: all their entities
+    and numbers, and :data:`LEAST_PRECISION` of their words, are in the knowledge.
     """
     docs = parse_all([response for _, response in pairs])
     grounded = []
@@ -75,7 +73,7 @@ class HardNegatives:
     def perturb(self, example: Grounded) -> tuple[str, str, str] | None:
         """
         Make a wrong example by the applicable change that was made least often so far:
-        the change, the knowledge and the response; None where no change applies.
+        the change, the knowledge and the response; None if no change applies.
         """
         for name in sorted(self.changes, key=lambda c: self.counts[c]):
             pair = self.changes[name](example)
@@ -93,7 +91,7 @@ class HardNegatives:
         return (knowledge, changed.text) if changed else None
 
     def number(self, example: Grounded) -> tuple[str, str] | None:
-        """Replace a number of the knowledge by another; a year by a year."""
+        """Replace a number of the knowledge by another, and a year by a year."""
         numbers = set(_NUMBER.findall(example.knowledge))
         shared = [n for n in _NUMBER.findall(example.response) if n in numbers]
         if not shared:

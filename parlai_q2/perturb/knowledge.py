@@ -36,7 +36,7 @@ class KnowledgeChanges:
     """
     Changes passages, each on its own; entities come from the other passages.
 
-    :param passages: all of them; those that :meth:`change` is asked for are among them.
+    :param passages: all passages, including those that :meth:`change` gets.
     :param seed: decides every choice.
     :raises MissingPackageError: without NLTK, and an InputError without WordNet.
     """
@@ -61,7 +61,7 @@ class KnowledgeChanges:
     def change(self, passage: str, kind: str) -> Changed | None:
         """
         Change a passage in one way, one of ``kinds``; the same passage, kind and seed
-        give the same change. None where it does not apply.
+        give the same change. None if it does not apply.
         """
         draw = random.Random(f'{self.seed} {kind} {passage}')
         return self.kinds[kind](passage, draw)
@@ -72,7 +72,7 @@ class KnowledgeChanges:
     def _word(
         self, text: str, draw: random.Random, find_words: Callable[['Token'], list[str]]
     ) -> Changed | None:
-        """Replace one word; ``find_words`` gives what may stand for a token."""
+        """Replace one word; ``find_words`` returns the replacements of a token."""
         tokens = list(self._docs[text])
         words = {token.text.lower() for token in tokens}
         for token in draw.sample(tokens, len(tokens)):
@@ -93,7 +93,9 @@ def _other_pronoun(token: 'Token') -> list[str]:
 
 
 def _find_form(find: Callable[[str, str], list[str]], token: 'Token') -> list[str]:
-    """What is related to a word in its base form; a name or another form has none."""
+    """
+    Find words related to a word in its base form; names and other forms have none.
+    """
     word = token.text.lower()
     if token.ent_type_ or base_form(word, token.pos_) != word:
         return []

@@ -75,15 +75,15 @@ _CLAUSE_ENDS = re.compile(r'\s*(?:$|[.,;:!?)"”])')
 PRONOUNS = frozenset('i you he she it we they who'.split())
 
 MAIN_VERBS = frozenset('have has had do does did'.split())
-# What follows a main verb and never an auxiliary ("has a", "do this", "had two").
+# Words that follow only a main verb, no auxiliary ("has a", "do this", "had two").
 OBJECTS = ARTICLES | frozenset(
     'this that these those some any many much more few several enough one two three '
     'four five six seven eight nine ten to'.split()
 )
 OBJECT_PRONOUNS = frozenset('it them him her me us'.split())
-# Can follow an auxiliary in the same clause, and is then not an auxiliary itself.
+# Words that can follow an auxiliary in the same clause, and are then none themselves.
 INFINITIVES = ('have', 'do')
-# Such an auxiliary with no new clause since; "didnt" counts as "didn't" here.
+# An auxiliary in the same clause; "didnt" counts as "didn't" here.
 _BEHIND_ANOTHER = re.compile(
     r'\b(?:do|does|did|can?|could|may|might|must|shall|should|will|wo|would)'
     r"(?:\s?n['’]?t|not)?\s+"
@@ -128,7 +128,7 @@ def negate(text: str, draw: random.Random) -> Changed | None:
 
 
 def negation_sites(text: str) -> list[Site]:
-    """Where :func:`negate` can act; of a chain ("would have been"), the first."""
+    """Where :func:`negate` can act; in a chain ("would have been"), at the first."""
     sites: list[Site] = []
     last_end = -1
     for sentence in sentences(text):

@@ -11,7 +11,7 @@ from typing import Any
 from parlai_q2.errors import InputError
 from parlai_q2.packages import import_package
 
-# spaCy's parts of speech, as WordNet names them.
+# WordNet's names for spaCy's parts of speech.
 PARTS = {'NOUN': 'n', 'VERB': 'v', 'ADJ': 'a', 'ADV': 'r'}
 USER = 'WordNet'
 
@@ -33,7 +33,7 @@ def wordnet() -> Any:
 
 
 def base_form(word: str, part: str) -> str | None:
-    """A word as it stands in WordNet; None for one that does not."""
+    """A word's base form in WordNet; None if it has none."""
     return wordnet().morphy(word, PARTS[part]) if part in PARTS else None
 
 
@@ -60,7 +60,7 @@ def siblings(word: str, part: str) -> list[str]:
     excluded = {name.lower() for name in synonyms}
     lemmas: list[str] = []
     for hypernym in senses[0].hypernyms():
-        # NLTK gives them in any order.
+        # NLTK returns them in any order.
         for sense in sorted(hypernym.hyponyms(), key=lambda synset: synset.offset()):
             if sense != senses[0]:
                 lemmas += sense.lemma_names()
@@ -68,6 +68,6 @@ def siblings(word: str, part: str) -> list[str]:
 
 
 def _single(names: Any, word: str) -> list[str]:
-    # Names of several words would not stand well where one stood.
+    # Names of several words do not fit where one word was.
     distinct = dict.fromkeys(n for n in names if n.isalpha())
     return [name for name in distinct if name.lower() != word.lower()]

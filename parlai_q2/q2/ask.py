@@ -133,7 +133,9 @@ def same_answer(answer: str, other: str) -> bool:
 
 
 def read_context(response: str, span: Span, max_words: int) -> str:
-    """What is read for a span: the response or, if long, the window it begins in."""
+    """
+    The text to read for a span: the response or, if long, the window of its start.
+    """
     if len(response.split()) <= max_words:
         return response
     for window in windows(response, max_words):

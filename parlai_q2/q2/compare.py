@@ -58,7 +58,7 @@ def judge(
     """
     Judge each of Q questions by its answer in the response and that in the knowledge.
 
-    :param answers: where the knowledge has them; None if it has none.
+    :param answers: the answers in the knowledge; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
     :param soft: score by the NLI probabilities instead of the likeliest class.
     :param by_value: compare amounts by their values.

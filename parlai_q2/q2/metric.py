@@ -5,11 +5,10 @@ Each stage processes the whole batch: questions for all spans of all responses a
 generated in one call, all questions are answered from the knowledge in one call, and so
 on. The backends remove duplicates and split the rest into batches of similar length.
 
-Short knowledge is read whole, its passages one after the other. Of long knowledge,
-which departs from the paper, the few sentences are read that match a question or a
-sentence of the response best, in the order of the text; if they do not answer a
-question, the knowledge does not. An answer lies in one passage: what goes on in the
-next one is cut.
+Short knowledge is read whole, its passages one after the other. From long knowledge (a
+departure from the paper), only the few sentences that match a question or a sentence of
+the response best are read, in the order of the text; if they do not answer a question,
+the knowledge does not. An answer lies in one passage: a part in the next one is cut.
 """
 
 from collections.abc import Sequence
@@ -78,7 +77,7 @@ class Q2Result:
 
 def excerpt_for_response(example: Example, knowledge_words: int) -> str:
     """
-    What end-to-end NLI reads of the knowledge for a response.
+    The text that end-to-end NLI reads of the knowledge for a response.
 
     :param knowledge_words: knowledge of more words is long; 0 if none is.
     """
@@ -95,10 +94,9 @@ def find_answers(
     settings: Q2Settings,
 ) -> list[Evidence | None]:
     """
-    Where the knowledge answers each of Q questions, each of a turn; None if it does
-    not.
+    Find the answer in the knowledge to each of Q questions; None if there is none.
     """
-    # For each question, the sentences to read; none if all are read.
+    # The sentences to read for each question; none if all are read.
     selections: list[tuple[SentenceIndex, list[int]]] = []
     for question, turn in questions:
         index, places = index_passages(*turn.texts), list[int]()

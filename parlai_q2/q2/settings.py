@@ -7,13 +7,13 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.options import Word
 from parlai_q2.text.spans import Pronouns
 
-# What a sentence's reading counts beside its questions, whose answers knowledge in
-# other words often lacks. Chosen on development data.
+# The weight of the direct reading of a sentence relative to its questions, whose
+# answers paraphrased knowledge often lacks. Chosen on development data.
 SENTENCE_WEIGHT = 2 / 3
 
 
 class Variant(Word):
-    """Which valid questions of a span count: the first, in beam order, or all."""
+    """The valid questions of a span that count: the first, in beam order, or all."""
 
     SINGLE = 'single'
     MULTI = 'multi'

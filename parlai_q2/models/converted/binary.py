@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 VERSION = 6
-# By their numbers in a file. bfloat16 is unknown to numpy, and only its bits are kept.
+# Types by their numbers in a file. numpy has no bfloat16, so only its bits are kept.
 TYPES = ('float32', 'int8', 'int16', 'int32', 'float16', 'bfloat16')
 Buffer = bytes | memoryview
 
@@ -71,7 +71,7 @@ def read(data: Buffer) -> Model:
 
 
 def write(model: Model) -> bytes:
-    """A model file of these arrays, which the library loads."""
+    """Write a model file of these arrays, which the library can load."""
     parts: list[Buffer] = [
         struct.pack('<I', VERSION),
         _text(model.spec),
@@ -108,7 +108,7 @@ class _Reader:
         return self.data[self.at - size : self.at]
 
     def number(self, code: str) -> int:
-        """:param code: its type, as in ``struct``."""
+        """:param code: the number's type, as in ``struct``."""
         (value,) = struct.unpack(f'<{code}', self.take(struct.calcsize(f'<{code}')))
         return int(value)
 
@@ -127,7 +127,7 @@ class _Reader:
         if type_number >= len(TYPES):
             raise ValueError(f'{name} is of the unknown type {type_number}')
         type_name = TYPES[type_number]
-        # bfloat16 as its bits.
+        # bfloat16 is kept as bits.
         dtype = np.dtype('uint16' if type_name == 'bfloat16' else type_name)
         count = 1
         for dimension in shape:
@@ -141,7 +141,7 @@ ENCODER, SEQ2SEQ = 'TransformerEncoderSpec', 'TransformerSpec'
 REVISIONS = {ENCODER: 1, SEQ2SEQ: 7}
 KINDS = {ENCODER: 'an encoder', SEQ2SEQ: 'an encoder-decoder'}
 _LAYER = re.compile(r'(encoder|decoder)/layer_(\d+)/(.+)')
-# What a stack has beside its layers, and a model beside its stacks.
+# The parts of a stack besides its layers, and of a model besides its stacks.
 _OUTSIDE = re.compile(
     r'(?:encoder|decoder)/(?:num_heads|pre_norm|activation|alignment_(?:layer|heads)'
     r'|embeddings_merge|scale_(?:embeddings|outputs|alibi)|multi_query_attention'
@@ -217,7 +217,7 @@ def _check_number(name: str, leaf: str, array: np.ndarray) -> None:
 
 
 def _is_finite(array: np.ndarray) -> bool:
-    """Whether it has floats, all of them finite; the bits of bfloat16 pass."""
+    """Whether an array has only finite floats; the bits of bfloat16 are not checked."""
     if array.dtype == 'uint16':
         return True
     is_float = array.dtype in ('float32', 'float16')

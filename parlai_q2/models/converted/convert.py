@@ -3,9 +3,9 @@ Converts a model of transformers, or one with int8 weights, for CTranslate2:
 
     python -m parlai_q2.models.converted.convert FOLDER OUT
 
-``ct2-transformers-converter`` does so for more architectures. This one also keeps the
-output layer of a classifier or question answerer, knows MPNet, and takes int8 weights
-as they are. :func:`as_transformers` is the way back.
+``ct2-transformers-converter`` supports more architectures. This one also keeps the
+output layer of a classifier or question answerer, supports MPNet, and takes int8
+weights as they are. :func:`as_transformers` converts back.
 """
 
 import argparse
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
     from transformers.models.auto.auto_factory import _BaseAutoModelClass
 
-# Of a Hugging Face configuration, what is read of an encoder beside the library's own.
+# The fields of a Hugging Face configuration that are kept for an encoder.
 CONFIG_FIELDS = ('architectures', 'id2label', 'model_type', 'pad_token_id')
 # Matrices with up to this many elements (relative position tables) stay as they are.
 SMALLEST_QUANTISED = 4096
@@ -58,7 +58,7 @@ MAX_INT8 = 127
 
 
 def quantised(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Weights in int8 with a scale for each row, as the library itself rounds them."""
+    """Round weights to int8 with a scale for each row, as the library does."""
     arrays: dict[str, np.ndarray] = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.size > SMALLEST_QUANTISED:
@@ -131,9 +131,9 @@ def as_transformers(
     Make a model of transformers in fp32: to train from it, and for devices that
     CTranslate2 cannot use.
 
-    :param auto_class: what is wanted, e.g. ``AutoModelForSequenceClassification``, or
-        one class of models.
-    :raises ValueError: if the model is another, or of an architecture unknown here.
+    :param auto_class: the wanted class, e.g. ``AutoModelForSequenceClassification``, or
+        a concrete model class.
+    :raises ValueError: if the model has another class or an unknown architecture.
     """
     import torch
     import transformers
@@ -142,7 +142,7 @@ def as_transformers(
     if names[0] not in OUTPUT_LAYERS:
         raise ValueError(f'a {names[0]} is not turned into a model of transformers')
     model_class = getattr(transformers, names[0])
-    # An auto class has a class, or several, for each class of configurations.
+    # An auto class has one or more model classes for each configuration class.
     config_class = model_class.config_class
     mapping = getattr(auto_class, '_model_mapping', {config_class: auto_class})
     accepted = mapping.get(config_class, ())
@@ -266,7 +266,7 @@ def _t5_state(converted: Converted) -> tuple['PretrainedConfig', dict[str, np.nd
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Convert a folder."""
+    """Convert the folder that the command line names."""
     parser = argparse.ArgumentParser(description='Converts a model for CTranslate2')
     parser.add_argument('folder', help='with config.json, weights and tokenizer.json')
     parser.add_argument('out', type=Path)

@@ -2,8 +2,8 @@
 Opens converted models with CTranslate2, on as many cores as this process may use.
 
 A worker computes on one thread, and there are as many workers as cores: a few large
-calls side by side are faster than one call on all cores, and what an input gives does
-not depend on their number.
+calls side by side are faster than one call on all cores, and results do not depend on
+the number of cores.
 
 The int8 sums of encoders keep within 16 bits, so that they are exact on every
 processor. x86 without instructions for int8 dot products (before VNNI) adds the
@@ -43,9 +43,9 @@ MAX_INT8 = 127
 
 
 class ComputeType(Word):
-    """What converted models compute in."""
+    """The numeric types in which converted models compute."""
 
-    AUTO = 'auto'  # what suits the device
+    AUTO = 'auto'  # the type that suits the device
     INT8 = 'int8'
     FLOAT16 = 'float16'
     FLOAT32 = 'float32'
@@ -56,9 +56,9 @@ def effective_type(
     compute_type: str, device: str, on_gpu: str = ComputeType.FLOAT16
 ) -> str:
     """
-    What a converted model computes in on a device, unless it is told: on a CPU int8.
+    Choose the type in which a converted model computes on a device: on a CPU int8.
 
-    :param on_gpu: what suits the model on a GPU.
+    :param on_gpu: the type that suits the model on a GPU.
     :raises ConfigError: if it is not one of :class:`ComputeType`.
     """
     ComputeType.check('compute_type', compute_type)
@@ -74,7 +74,7 @@ def effective_type(
     except (RuntimeError, ValueError) as e:
         raise no_device(device, e) from e
     if compute_type not in supported:
-        # Once for each device and type: the result is kept.
+        # This runs once for each device and type: the result is cached.
         _logger.warning(
             'This machine cannot compute in %s on %s; it computes in float32.',
             compute_type,
@@ -110,8 +110,8 @@ def open_model(
     Load a model.
 
     :param class_name: a class of the library, ``Encoder`` or ``Translator``.
-    :param compute_type: one that the device has.
-    :param workers: how many calls are computed at once.
+    :param compute_type: a type that the device supports.
+    :param workers: the number of calls that are computed at once.
     :raises ModelError: if the library refuses the model.
     """
     import ctranslate2
@@ -140,10 +140,10 @@ def open_model(
 
 
 def fit_16_bits(model: Model) -> Model:
-    """An encoder with int8 weights whose sums keep within 16 bits."""
+    """Rescale the int8 weights of an encoder, so that its sums keep within 16 bits."""
     arrays = dict(model.arrays)
     for name, weight in model.arrays.items():
-        # Embeddings are only looked up.
+        # Embeddings are looked up, not multiplied.
         if not name.endswith('/weight') or '/embeddings' in name:
             continue
         if weight.dtype in (np.float32, np.float16):
@@ -164,8 +164,8 @@ def fit_16_bits(model: Model) -> Model:
 
 def max_neighbour_sum(weight: np.ndarray) -> np.ndarray:
     """
-    What a row's columns 2i and 2i + 1 add up to at most, those of one sign, as they may
-    be multiplied with 0.
+    The largest sum of columns 2i and 2i + 1 in each row. Only weights of one sign are
+    added: an activation of 0 may cancel the other one.
 
     :param weight: [rows, columns], of any numbers.
     :return: [rows], at least 1.
@@ -186,8 +186,8 @@ MPNET = 'mpnet'
 WORDS = 'encoder/embeddings_0/weight'
 SEGMENTS_OR_POSITIONS = 'encoder/embeddings_1/weight'
 POSITIONS = 'encoder/position_encodings/encodings'
-# The most tokens of a call on a CPU: more are no faster, since what is computed for
-# them does not stay in a core's cache, and take more memory.
+# The maximum number of tokens of a call on a CPU: more are not faster, because their
+# intermediate results do not fit in a core's cache, and take more memory.
 MAX_BATCH_TOKENS = 256
 
 
@@ -210,7 +210,7 @@ class ConvertedModel:
     ):
         self.config, self.place = converted.config, converted.place
         self.tokens = read_tokens(converted.tokenizer)
-        # In fp32, a CPU's sums depend on the number of inputs in their last bits.
+        # In fp32, the last bits of a CPU's sums depend on the number of inputs.
         is_alone = is_cpu(device) and compute_type == ComputeType.FLOAT32
         self.batch_size = 1 if is_alone else batch_size
         self.workers = cores() if is_cpu(device) else 1
@@ -245,7 +245,7 @@ class ConvertedEncoder(ConvertedModel):
         self.max_tokens = _count_rows(converted.model, POSITIONS)
         self.first_position: int | None = None
         if self.config.get('model_type') == MPNET:
-            # The positions before are those of padding and what is before it.
+            # Lower positions are for padding and the indices below it.
             self.first_position = (self.config.get('pad_token_id') or 0) + 1
             positions = _count_rows(converted.model, SEGMENTS_OR_POSITIONS)
             self.max_tokens = positions - self.first_position
@@ -266,7 +266,7 @@ class ConvertedEncoder(ConvertedModel):
         )
 
     def _outputs(self, inputs: Sequence['Encoding'], hidden: str) -> list[np.ndarray]:
-        """What the output layer makes of hidden states, [M] or [L, M] of an input."""
+        """Apply the output layer to hidden states, [M] or [L, M] for each input."""
         if not self.head:
             raise ModelError(
                 f'{self.place} gives vectors of texts, and neither classes nor answers.'
@@ -281,7 +281,7 @@ class ConvertedEncoder(ConvertedModel):
         inputs: Sequence['Encoding'],
         read: Callable[[Sequence['Encoding']], list[np.ndarray]],
     ) -> list[np.ndarray]:
-        """What ``read`` returns for each input, called with inputs of one length."""
+        """Call ``read`` for inputs of one length; return its result for each input."""
         lengths = [len(item) for item in inputs]
         longest = max(lengths, default=0)
         if longest > self.max_tokens:
@@ -305,7 +305,7 @@ class ConvertedEncoder(ConvertedModel):
         return [results[i] for i in range(len(inputs))]
 
     def _check_ids(self, inputs: Sequence['Encoding']) -> None:
-        """Check that the tables have rows for all ids: the library does not."""
+        """Check that the tables have rows for all ids, as the library does not."""
         for item in inputs:
             has_word = max(item.ids, default=0) < self.word_count
             has_segment = (
@@ -319,7 +319,7 @@ class ConvertedEncoder(ConvertedModel):
                 )
 
     def _run(self, inputs: Sequence['Encoding'], hidden: str) -> np.ndarray:
-        """The hidden states of a batch, by the name of one of the library's outputs."""
+        """Run a batch; return the hidden states of the output with this name."""
         ids = [item.ids for item in inputs]
         if self.first_position is None:
             second_ids = [item.type_ids for item in inputs]
@@ -338,8 +338,10 @@ class ConvertedEncoder(ConvertedModel):
         return np.array(view).astype(np.float32, copy=False)
 
     def _output(self, hidden: np.ndarray) -> np.ndarray:
-        """[..., M] to [..., outputs]: no product of matrices, which would depend on
-        the number of rows and of threads in its last bits."""
+        """
+        Map [..., M] to [..., outputs], without a matrix product, whose last bits would
+        depend on the numbers of rows and threads.
+        """
         products = hidden[..., None, :] * self.head['weight']
         logits: np.ndarray = products.sum(-1) + self.head['bias']
         return logits
@@ -353,7 +355,7 @@ def _count_rows(model: Model, table: str) -> int:
 @dataclass(frozen=True)
 class GenerationSettings:
     """
-    How to search; the names are those of transformers' ``GenerationConfig``.
+    Settings of generation; the names are those of transformers' ``GenerationConfig``.
 
     :param num_beams: K, at least 1; 1 is greedy search.
     :param num_return_sequences: at most K.
@@ -367,7 +369,7 @@ class GenerationSettings:
 
     @property
     def options(self) -> dict[str, Any]:
-        """As arguments of the library."""
+        """The settings as arguments of the library."""
         return {
             'beam_size': self.num_beams,
             'num_hypotheses': self.num_return_sequences,
@@ -392,10 +394,9 @@ class ConvertedSeq2Seq(ConvertedModel):
         self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
     ) -> list[list[str]] | None:
         """
-        What the model writes for each prompt, best first; None if it computes values
-        that are not numbers.
+        Generate texts for each prompt, best first; None if results are not finite.
 
-        :param max_tokens: the most tokens of a prompt, the end token included.
+        :param max_tokens: the maximum number of tokens of a prompt, with the end token.
         """
         inputs = [
             [self.tokens.word(n) for n in ids[: max_tokens - 1]]

@@ -8,9 +8,9 @@ Reads a folder with a model for CTranslate2. It has one of these:
 - an adapter: ``adapter.json`` names its base, a folder of the second kind. Its low-rank
   terms ``B A`` (Hu et al. 2021, section 4.1) are added to the base's weights in fp32,
   and the sum is rounded to int8 by rows. Its other tensors replace those of the base.
-  ``grid`` says by how much the steps of the sum are longer than they need to be. The
-  base's weights lie on a grid already: with steps of the same length, terms smaller
-  than half a step would be rounded away; at 1.1, weights fall anywhere between two.
+  ``grid`` is the factor by which the steps of the sum are longer than necessary. The
+  base's weights already lie on a grid: with steps of the same length, terms smaller
+  than half a step would be rounded away; at 1.1, weights fall anywhere.
 
 Files that are listed in ``sha256.json`` are verified first.
 """
@@ -71,7 +71,7 @@ class Converted:
     """
     A model for CTranslate2 in memory.
 
-    :param place: the folder it is from, for messages.
+    :param place: the model's folder, for messages.
     :param config: CTranslate2's settings and, for encoders, the classes and positions
         of a Hugging Face configuration.
     :param sidecars: the files that CTranslate2 loads with the model, by name.
@@ -177,7 +177,7 @@ def merge_adapter(folder: Path, base: Path) -> Tensors:
             lora_a = read_whole(adapter, f'{layer}.lora_a')
             lora_b = read_whole(adapter, f'{layer}.lora_b')
             total = read_whole(before, name) + lora_b @ lora_a
-            if name in tensors:  # too small to be stored in int8
+            if name in tensors:  # too small for int8
                 tensors[name] = total
                 continue
             scale = np.abs(total).max(axis=1) / 127 * grid
@@ -219,7 +219,7 @@ def _read_converted(folder: Path, expected: str) -> Converted:
             if not isinstance(words, list) or not all(type(w) is str for w in words):
                 raise ValueError('it must be a list of words')
             word_counts.append(len(words))
-    if names == [SHARED]:  # the words of the source and those of the target
+    if names == [SHARED]:  # the words of the source, and of the target
         word_counts *= 2
     with as_model_error(folder / MODEL):
         model = binary.read((folder / MODEL).read_bytes())
@@ -289,7 +289,7 @@ def convert_tensors(
 
 def _check_head(head: Tensors, model: Model, config: JsonObject) -> Tensors:
     """
-    An output layer in fp32.
+    Check an output layer, and return it in fp32.
 
     :raises ValueError: if it does not fit its encoder, or the names of its outputs.
     """
@@ -330,7 +330,7 @@ def read_config(folder: Path) -> JsonObject:
 
 
 def write_settings(config: JsonObject, folder: Path) -> JsonObject:
-    """What CTranslate2's own converters write into ``config.json``."""
+    """The content of ``config.json`` as CTranslate2's own converters write it."""
     tokens = read_tokens(folder)
     is_encoder = 'layer_norm_eps' in config
     norm = 'layer_norm_eps' if is_encoder else 'layer_norm_epsilon'
@@ -338,7 +338,7 @@ def write_settings(config: JsonObject, folder: Path) -> JsonObject:
         'layer_norm_epsilon': config[norm],
         'multi_query_attention': False,
         'unk_token': tokens.special['unk_token'],
-        # CTranslate2's own words for these, which encoders do not use.
+        # CTranslate2's default special tokens, which encoders do not use.
         'bos_token': '<s>',
         'eos_token': '</s>',
     }
@@ -354,6 +354,6 @@ def write_settings(config: JsonObject, folder: Path) -> JsonObject:
 
 
 def list_words(folder: Path, size: int) -> list[str]:
-    """The words of a tokenizer by their ids; names for ids that it does not use."""
+    """List the words of a tokenizer by their ids, with placeholders for unused ids."""
     words = read_tokens(folder).words()
     return [words.get(n, f'<unused_{n}>') for n in range(size)]

@@ -18,17 +18,16 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted.binary import ENCODER, REVISIONS, SEQ2SEQ, Model
 
 Tensors = Mapping[str, np.ndarray]
-# For each place in CTranslate2's file, the names of weights that stand in it, one below
-# another.
+# For each name in CTranslate2's file, the weights that are stacked there by rows.
 Weights = dict[str, tuple[str, ...]]
 
-# CTranslate2's numbers for activations, and for the sum of two embeddings.
+# CTranslate2's codes for activations, and for the sum of two embeddings.
 RELU, GELU_TANH, GELU, TANH = 0, 1, 3, 5
 ADD = 1
 # transformers' MPNet has this maximum distance whatever its configuration says.
 MPNET_MAX_DISTANCE = 128
 T5_ACTIVATIONS = {'gated-gelu': GELU_TANH, 'relu': RELU}
-# The output layer of each architecture; none if it gives vectors, or writes.
+# The output layer of each architecture; none for encoders of vectors and generators.
 OUTPUT_LAYERS = {
     'BertModel': '',
     'BertForSequenceClassification': 'classifier',
@@ -57,7 +56,7 @@ def _find(tensors: Tensors, name: str) -> np.ndarray:
 
 
 def _stack(tensors: Tensors, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
+    """Stack matrices by rows: ``weight`` and, if in int8, ``weight_scale``."""
     if not all(f'{name}.q' in tensors for name in names):
         return {'weight': np.concatenate([read_whole(tensors, n) for n in names])}
     scale = np.concatenate([_find(tensors, f'{name}.s') for name in names])
@@ -68,7 +67,7 @@ def _stack(tensors: Tensors, names: Sequence[str]) -> dict[str, np.ndarray]:
 
 
 def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
-    """:param base: what the names of all weights begin with, with the dot."""
+    """:param base: the prefix of all names of weights, with the dot."""
     embeddings = f'{base}embeddings'
     weights: Weights = {
         'encoder/embeddings_0/weight': (f'{embeddings}.word_embeddings.weight',),
@@ -88,7 +87,9 @@ def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
 
 
 def mpnet_weights(layers: int) -> Weights:
-    """The dense layer before the output is CTranslate2's pooling."""
+    """
+    Convert MPNet's weights; the dense layer before the output becomes the pooling.
+    """
     embeddings = 'mpnet.embeddings'
     weights: Weights = {
         'encoder/embeddings_0/weight': (f'{embeddings}.word_embeddings.weight',),
@@ -219,7 +220,7 @@ def _convert_t5(tensors: Tensors, config: JsonObject) -> Model:
     arrays['decoder/alignment_layer'] = np.int16(-1)
     arrays['decoder/alignment_heads'] = np.int16(1)
     _add_arrays(arrays, 'encoder/embeddings_0', _stack(tensors, ['shared.weight']))
-    # CTranslate2 takes the scale of what an alias stands for, too.
+    # CTranslate2 also resolves the scale of an alias.
     aliases['decoder/embeddings/weight'] = 'encoder/embeddings_0/weight'
     is_tied = config.get('tie_word_embeddings', True)
     has_output = {'lm_head.weight', 'lm_head.weight.q'} & set(tensors)
