@@ -86,9 +86,7 @@ class Tokens:
     def pairs(
         self, first: Sequence[str], second: Sequence[str], most: int
     ) -> list['Encoding']:
-        """
-        Encode pairs in at most ``max_tokens`` tokens; their longer text may be cut.
-        """
+        """Encode pairs in at most ``max_tokens`` tokens; the longer text may be cut."""
         tokenizer = self._truncating(most, 0, 'longest_first')
         # Candidates share a passage, which is tokenized once.
         texts = list(dict.fromkeys([*first, *second]))

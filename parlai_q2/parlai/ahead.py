@@ -2,10 +2,10 @@
 Shows a mutator the episodes that its teacher will send next, so that it can score many
 labels in one call.
 
-ParlAI hands a mutator one episode at a time, and does not say whose it is. So a
-teacher's ``get_orig_action`` is wrapped: before it runs, its mutators are told of it.
-Nothing is taken from the teacher: episodes of data in memory are read by their numbers,
-and those of a stream by a copy of its iterator.
+ParlAI hands a mutator one episode at a time, without its teacher. So a teacher's
+``get_orig_action`` is wrapped: before it runs, it announces the teacher to its
+mutators. Looking ahead takes nothing from the teacher: episodes in memory are read by
+their numbers, and those of a stream from a copy of its iterator.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialog
 
 
 def watch_teachers() -> None:
-    """Tell mutators of their teachers from now on; called once."""
+    """Announce teachers to their mutators from now on; called once."""
     get_orig_action, load = FixedDialogTeacher.get_orig_action, StreamDialogData._load
 
     @wraps(get_orig_action)
@@ -32,7 +32,7 @@ def watch_teachers() -> None:
     @wraps(load)
     def load_copyable(self: Any, *args: Any) -> None:
         load(self, *args)
-        # All clones of the teacher share it.
+        # All clones of the teacher share the mutator.
         (self.data,) = tee(self.data, 1)
 
     FixedDialogTeacher.get_orig_action = tell_mutators
@@ -49,7 +49,7 @@ def is_stream(teacher: object) -> bool:
 
 
 def upcoming(teacher: Any, place: int) -> Iterator[list[Message]]:
-    """The episodes after the one that is sent, as the mutator at a place gets them."""
+    """Yield the episodes after the current one, as the mutator at a place gets them."""
     episodes = _of_stream(teacher) if is_stream(teacher) else _by_number(teacher)
     for episode in episodes:
         messages: Any = [message.copy() for message in episode]

@@ -30,7 +30,7 @@ from parlai_q2.options import plain
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import task_arguments
 
-# Retrieval baselines choose among this many labels, including the true one.
+# The number of labels, with the true one, among which retrieval baselines choose.
 NUM_CANDIDATES = 20
 VIEWS = {
     View.DIALOGUE: "The person's message is the text, the reference reply the label.",
@@ -48,17 +48,17 @@ class AnnotatedTaskTeacher(DialogTeacher):
     classes: Sequence[str] = ()
     # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
     # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
-    # words, in lower case, and those that they stand for.
+    # words, in lower case, with their meanings.
     reader: ModuleType
-    # The reader's fold for each of ParlAI's, a third argument of ``read_part``; empty
-    # where all show the same turns.
+    # The reader's fold for each of ParlAI's folds, a third argument of ``read_part``;
+    # empty if all folds have the same turns.
     folds: Mapping[str, str] = {}
-    # Words that select a part of the set, before those of the task string.
+    # Fixed words that select a part of the set, before those of the task string.
     words: tuple[str, ...] = ()
-    # Of a set in which several systems answered one context: the fields of a turn's
-    # ``more`` that belong to the context. The dialogue view then shows each context
-    # once, without what belongs to the annotated response, and knowledge without a
-    # title has no marker of Wizard of Wikipedia.
+    # If several systems answered one context: the fields of a turn's ``more`` that
+    # belong to the context. The dialogue view then shows each context once, without the
+    # fields of the annotated response, and knowledge without a title has no Wizard of
+    # Wikipedia marker.
     context_fields: tuple[str, ...] | None = None
     # The field of ``more`` with the published label, and all published labels, where
     # they differ from ours.
@@ -84,7 +84,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     def __init__(self, opt: Opt, shared: TShared | None = None):
         self._as_published = opt.get('published_labels', False)
-        # Whether the last turn shown awaits an answer and has no label.
+        # Whether the last turn shown awaits an unlabelled answer.
         self._unlabelled = False
         self.turns: list[AnnotatedResponse] = (
             shared['turns'] if shared else self.load_turns(opt)
@@ -190,8 +190,9 @@ def make_teachers(
 
     :param reader: the task's module with ``read_part``, ``GROUPS`` and ``CLASSES``.
     :param module: the name of the module that the teachers are in.
-    :param folds: the reader's fold for each of ParlAI's; None where all show the same.
-    :param mixin: scores a model's responses, in the two views that have some.
+    :param folds: the reader's fold for each of ParlAI's; None if all have the same
+        turns.
+    :param mixin: scores a model's responses, in the two views that have responses.
     :param attributes: further attributes of :class:`AnnotatedTaskTeacher`.
     """
     attributes = {
@@ -217,7 +218,7 @@ def narrow(teacher: Any, name: str, *words: str) -> Any:
 
 
 def _message_fields(turn: AnnotatedResponse) -> dict[str, Any]:
-    """The fields of a turn that all views share, without its label."""
+    """Build the fields of a turn that all views share, without its label."""
     sentences = turn.passage or (turn.knowledge,)
     marker = f'{turn.topic} {TOKEN_KNOWLEDGE} '
     return {
@@ -235,7 +236,7 @@ def _message_fields(turn: AnnotatedResponse) -> dict[str, Any]:
 
 
 def _candidates_near(labels: Sequence[str], index: int) -> list[str]:
-    """The distinct labels of a turn and of those after it, in alphabetical order."""
+    """Collect the distinct labels of a turn and of those after it, alphabetically."""
     candidates: dict[str, None] = {}
     for place in range(index, index + len(labels)):
         label = labels[place % len(labels)]
@@ -247,7 +248,7 @@ def _candidates_near(labels: Sequence[str], index: int) -> list[str]:
 
 
 def _distinct_contexts(turns: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
-    """For each context, the first turn that has a human reply, else the first."""
+    """For each context, the first turn with a human reply, else the first turn."""
     by_context: dict[tuple[str, str, str], AnnotatedResponse] = {}
     for turn in turns:
         context = (turn.text, turn.topic, turn.knowledge)

@@ -1,6 +1,6 @@
 """
-Any ParlAI task by a name that makes plain ``parlai`` import parlai_q2, and with it the
-mutators, which ParlAI would otherwise not find::
+Any ParlAI task, under a name that makes plain ``parlai`` import parlai_q2 and thus
+register its mutators, which ParlAI would not find otherwise::
 
     parlai display_data -t parlai_q2.parlai.any_task:TASK --mutators q2_filter
 """
@@ -14,7 +14,7 @@ from parlai.utils.typing import TShared
 
 
 def own_name(task: str) -> str:
-    """A task's name without that of this module."""
+    """A task's name without the prefix of this module."""
     return task.removeprefix(f'{__name__}:')
 
 
@@ -39,8 +39,8 @@ class AnyTask:
 
 
 def __getattr__(name: str) -> Any:
-    # ParlAI asks for the teacher that follows the module's name: here, a task. It also
-    # asks whether there is a world.
+    # ParlAI asks for the teacher that is named after the module: here, a task. It also
+    # asks for a world.
     if name.startswith('_') or name.endswith('World'):
         raise AttributeError(name)
     return AnyTask

@@ -1,8 +1,8 @@
 """
 Shared code of the ParlAI agents that classify responses: finds the knowledge and the
-response in a message, maps outputs to classes, and computes metrics. These have the
-names that ParlAI's own classifiers use; ``macro_f1`` is added, which BEGIN (Dziri et
-al. 2022) reports.
+response in a message, maps outputs to classes, and computes metrics. Metrics have the
+names of ParlAI's own classifiers; ``macro_f1`` is added, which BEGIN (Dziri et al.
+2022) reports.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 
 def find_pair(message: Mapping[str, object]) -> Pair | None:
     """
-    The knowledge and the response that a message asks about, from its fields or both in
+    Find the knowledge and the response to classify, in a message's fields or both in
     ``text``, the response after the last line break; None without a response.
     """
     text = str(message.get('text') or '').rstrip('\n')
@@ -94,7 +94,7 @@ class MacroF1Metric(WeightedF1Metric):
 def class_metrics(
     predicted: Sequence[str], true: Sequence[str], classes: Sequence[str]
 ) -> dict[str, list[Metric]]:
-    """The metrics, B values each, of B predicted and B true ones of ``classes``."""
+    """Compute the metrics, B values each, of B predicted and B true ``classes``."""
     metrics: dict[str, list[Metric]] = {}
     f1s: dict[str, list[ClassificationF1Metric]] = {}
     for name in classes:

@@ -38,7 +38,7 @@ def apply() -> None:
 def bridge_pkg_resources() -> None:
     """
     Import ``parlai.core.opt`` even if setuptools (>= 81) has no ``pkg_resources``. The
-    stand-in is there only during that import; the real one's warning is hidden.
+    stand-in exists only during that import; the real module's warning is hidden.
     """
     missing = importlib.util.find_spec('pkg_resources') is None
     if missing:
@@ -82,7 +82,7 @@ def bridge_downloads() -> None:
     ) -> None:
         try:
             original(url, path, fname, *rest, **options)
-        # What requests raises, and what ParlAI makes of it.
+        # The errors of requests, and ParlAI's own error for them.
         except (OSError, ValueError, RuntimeError, AttributeError) as e:
             raise TaskDataError(
                 f'Cannot download {url}. Without a network, put {fname} into '
@@ -95,11 +95,11 @@ def bridge_downloads() -> None:
 
 def bridge_errors() -> None:
     """
-    End ParlAI's own command with the message of our errors alone, as ours does: there
-    is nothing in a traceback that its user can act on. Other programs are left alone.
+    End ParlAI's own command with only the message of our errors, as our command does:
+    users cannot act on a traceback. Other programs are not affected.
     """
     program = Path(sys.argv[0])
-    # As a script, and by python -m parlai.
+    # Called as a script, or by python -m parlai.
     if 'parlai' not in (program.stem, program.parent.name):
         return
     before = sys.excepthook

@@ -38,8 +38,8 @@ def replies(
 ) -> Iterator[list[Message]]:
     """
     Let a model reply to the turns of a task, ``batchsize`` conversations at a time: for
-    each episode, in order, one reply for each turn. The history of a turn is what
-    people said, not the model.
+    each episode, in order, one reply for each turn. The history of a turn has the human
+    replies, not the model's.
     """
     clones: list[Agent] = []
     stream = iter(episodes)
@@ -67,7 +67,7 @@ def _reply_to(group: Sequence[Episode], clones: Sequence[Agent]) -> list[list[Me
 
 def _ask(episode: Episode, turn: int) -> Message:
     message = Message(episode[turn])
-    # A model trains if it sees labels.
+    # A model would train on labels.
     labels = message.pop('labels', None)
     if labels:
         message.force_set('eval_labels', labels)
@@ -77,9 +77,9 @@ def _ask(episode: Episode, turn: int) -> Message:
 
 def reply_record(reply: JsonObject) -> JsonObject:
     """
-    The parts of a model's message that are stored, JSON-safe: ``text``; ``knowledge``,
-    None if the reply was not reranked; and whether the model ``abstained``, giving that
-    text instead of the chosen candidate.
+    Select the parts of a model's message to store, JSON-safe: ``text``; ``knowledge``,
+    None if the reply was not reranked; and whether the model ``abstained``, so that
+    ``text`` is not the chosen candidate.
     """
     text = str(reply.get('text') or '')
     chosen = [row['text'] for row in reply.get('rerank') or [] if row['chosen']]
@@ -126,8 +126,8 @@ def references(
         fields.pop('eval_labels', None)
         fields['labels'] = [] if record['abstained'] else [record['text']]
         fields[GOLD] = read_labels(message)
-        # A message's own knowledge may be inside its text, which now begins with the
-        # history; or the model got it from elsewhere, e.g. from --knowledge-file.
+        # Knowledge may be inside a message's text, which now begins with the history,
+        # or the model got it from elsewhere, e.g. from --knowledge-file.
         text = joined(own_passages) or record['knowledge']
         if text:
             fields.setdefault('knowledge', text)

@@ -59,9 +59,7 @@ def evaluate_in_processes(opt: Opt) -> Report:
 
 
 def merge_reports(opt: Opt, shares: list[list[Report]]) -> Report:
-    """
-    One report made of those of all processes, which each have one report for each task.
-    """
+    """Merge the reports of all processes, each with one report for each task."""
     tasks = opt['task'].split(',')
     merged = [aggregate_unnamed_reports(reports) for reports in zip(*shares)]
     report: Report = aggregate_named_reports(
@@ -71,7 +69,7 @@ def merge_reports(opt: Opt, shares: list[list[Report]]) -> Report:
 
 
 def _evaluate_shares(opt: Opt, size: int) -> list[list[Report]]:
-    # A forked process can hang in what its parent's threads held.
+    # A forked process can hang on locks that its parent's threads held.
     context = multiprocessing.get_context('spawn')
     with ProcessPoolExecutor(size, mp_context=context) as pool:
         futures: list[Future[Any]] = [
@@ -91,7 +89,7 @@ def _evaluate_shares(opt: Opt, size: int) -> list[list[Report]]:
 
 
 def evaluate_share(opt: Opt, rank: int, size: int) -> list[Report]:
-    """A report of a share of each task, in a process that does nothing else."""
+    """Evaluate a share of each task, in a process that does nothing else."""
     register()
     share_episodes(rank, size)
     device: dict[str, Any] = {'no_cuda': True, 'gpu': -1}
@@ -99,7 +97,7 @@ def evaluate_share(opt: Opt, rank: int, size: int) -> list[Report]:
         device = {'gpu': rank % torch.cuda.device_count()}
     else:
         torch.set_num_threads(max(1, cores() // size))
-    # A model's own options may name another device.
+    # A model's saved options may name another device.
     opt = Opt({**opt, **device, 'override': {**(opt.get('override') or {}), **device}})
     if opt['num_examples'] > 0:
         opt['num_examples'] = len(range(rank, opt['num_examples'], size))
@@ -111,13 +109,13 @@ def evaluate_share(opt: Opt, rank: int, size: int) -> list[Report]:
                 for task in opt['task'].split(',')
             ]
     except Q2Error as e:
-        # Only the message is passed on, since not every error can be pickled.
+        # Only the message is passed on, because some errors cannot be pickled.
         raise WorkerError(str(e)) from None
 
 
 def share_episodes(rank: int, size: int) -> None:
     """Let the teachers of this process read only each ``size``-th episode."""
-    # ParlAI asks these functions which episodes are its own, and names world logs.
+    # By these functions, ParlAI chooses a process's episodes and names its world logs.
     for module in (teachers, eval_model):
         module.is_distributed = lambda: True
         module.get_rank = lambda: rank

@@ -1,6 +1,6 @@
 """
-The options for which turns are kept, and the files of the turns of judged episodes that
-are kept, those that are dropped, and a summary of both. The conversations are in the
+The options that decide which turns are kept; and the files with the kept turns of
+judged episodes, the dropped ones, and a summary of both. The conversations are in the
 format of the ``jsonfile`` teacher of ParlAI.
 """
 
@@ -48,7 +48,7 @@ def add_filter_options(
     parser: ParlaiParser, default: str = Fate.KEEP, prefix: str = ''
 ) -> None:
     """
-    Add the options for what is kept, besides the threshold of the scorer that chooses.
+    Add the options that decide what is kept, besides the scorer's threshold.
 
     :param default: whether to keep or drop turns that cannot be judged, by default.
     """
@@ -94,7 +94,7 @@ def policy_from_opt(
 
 @dataclass(frozen=True)
 class Judge:
-    """The scorer that judged: its name, its signature and what its cache had."""
+    """The scorer that judged: its name, its signature and its cache's statistics."""
 
     name: str
     signature: str
@@ -102,7 +102,7 @@ class Judge:
 
     @classmethod
     def from_scorer(cls, scorer: Scorer) -> 'Judge':
-        """A scorer of this process."""
+        """Describe a scorer of this process."""
         reuse = scorer.reuse if isinstance(scorer, ExtendedScorer) else None
         return cls(scorer.name, str(scorer.signature), reuse)
 
@@ -112,7 +112,7 @@ def conversation_file(
     path: Path, opt: Options, signature: str
 ) -> Iterator[Callable[[Iterable[JsonMapping]], None]]:
     """
-    Write a file of conversations, with ParlAI's metadata beside it: give a function
+    Write a file of conversations, with ParlAI's metadata beside it: yield a function
     that writes some. The file gets its name when the context ends; after an error
     nothing is left.
 
@@ -147,7 +147,7 @@ def conversation_file(
             stream.flush()
             os.fsync(stream.fileno())
             write_text(metadata, write_json(about, default=str))
-            # Renamed while the lock is held, so that no other run can interfere.
+            # Rename while the lock is held, so that no other run can interfere.
             os.replace(part, place)
     finally:
         part.unlink(missing_ok=True)
@@ -158,7 +158,7 @@ def conversation_file(
 
 
 def check_places(outfile: Path) -> None:
-    """An InputError unless all files of :func:`write_filtered` can be written."""
+    """Raise InputError unless all files of :func:`write_filtered` can be written."""
     _find_places(outfile)
     _find_places(outfile.with_suffix(DROPPED))
     for ending in (SUMMARY, SUMMARY_TEXT):
@@ -224,7 +224,7 @@ def _write_summary(counts: JsonObject, outfile: Path) -> None:
 
 
 def _log_counts(counts: JsonObject, outfile: Path) -> None:
-    """Log what came of it, and where it is."""
+    """Log the counts, and the path of the output."""
     logging.info(f'Wrote {outfile}. {sentence(counts)}')
     if not counts['kept']:
         logging.warning(
@@ -238,7 +238,7 @@ def _log_counts(counts: JsonObject, outfile: Path) -> None:
 
 
 def _find_places(path: Path) -> tuple[Path, Path]:
-    """Where a file of conversations and its metadata go, if both can be written."""
+    """The paths of a file of conversations and its metadata, if both can be written."""
     if path.suffix != '.jsonl':
         raise InputError(
             f'The name of a file of conversations must end in .jsonl, and {path} '

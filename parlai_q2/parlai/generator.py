@@ -29,7 +29,7 @@ from parlai_q2.turns import Passage
 
 MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 ASSISTANT = 'assistant'
-# The field that carries what the model reads, in an observation and in a batch.
+# The field with the model's input, in an observation and in a batch.
 CONTEXT = 'generator_context'
 
 
@@ -45,7 +45,7 @@ class SearchPhase(enum.Flag):
     ALL = FIRST | REST
 
     def select(self, strategies: Sequence[Strategy]) -> list[Strategy]:
-        """The strategies to run, in their order."""
+        """Select the strategies to run, in order."""
         first = strategies[:1] if SearchPhase.FIRST in self else ()
         rest = strategies[1:] if SearchPhase.REST in self else ()
         return [*first, *rest]
@@ -63,7 +63,7 @@ class RankedBeam:
 
 
 def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list[Any], list[Any]]:
-    """The result of ParlAI's ``_generate``: the best hypotheses, and the searches."""
+    """Return the best hypotheses, and the searches, as ParlAI's ``_generate`` does."""
     return [beam.hypotheses[0] for beam in beams], list(beams)
 
 
@@ -110,7 +110,7 @@ class GroundedHistory(History):
             turn = MARKED.sub('', turn).strip()
         lines = turn.splitlines()
         dialogue = [line for line in lines if line.strip() not in self._knowledge_lines]
-        # A turn of nothing but knowledge is what the speaker said, so it stays.
+        # A turn with only knowledge is the speaker's own text, so it stays.
         has_dialogue = 0 < len(dialogue) < len(lines)
         return '\n'.join(dialogue) if has_dialogue else turn
 
@@ -184,7 +184,7 @@ class CandidateAgent(TorchAgent):
         """
         return [[] for _ in contexts]
 
-    # What the reranking agent asks a generator.
+    # The interface for the reranking agent.
 
     @property
     def empty_candidate(self) -> Candidate:
@@ -197,7 +197,7 @@ class CandidateAgent(TorchAgent):
         return False
 
     def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
-        """The documents it retrieved last, for each of ``count`` examples."""
+        """The documents that it retrieved last, for each of ``count`` examples."""
         return [()] * count
 
     @property
@@ -209,7 +209,7 @@ class CandidateAgent(TorchAgent):
         self, batch: Batch, searches: Sequence[SearchPhase], **search_options: Any
     ) -> list[list[Candidate]]:
         """
-        The candidates of :meth:`find`, which applies its own length limits.
+        Return the candidates of :meth:`find`, which applies its own length limits.
 
         :param searches: the searches to run for each of B examples.
         :param search_options: what ParlAI passed to ``_generate``: ``max_ts``,
@@ -235,7 +235,7 @@ class CandidateAgent(TorchAgent):
         return dict(zip(beginnings, pools, strict=True))
 
     def build_model(self) -> None:
-        """Build no model: :meth:`load` has loaded it."""
+        """Do nothing: :meth:`load` has loaded the model."""
 
     def share(self) -> TShared:
         return {**super().share(), 'loaded': self.loaded}
@@ -290,7 +290,7 @@ class CandidateAgent(TorchAgent):
         prefix_tokens: Any = None,
         **search_options: Any,
     ) -> tuple[list[Any], list[Any]]:
-        """The first replies, in the form of ParlAI's finished searches."""
+        """Find the first replies, in the form of ParlAI's finished searches."""
         beams = []
         for pool in self.candidate_pools(batch, [SearchPhase.FIRST] * batch.batchsize):
             candidates = pool or [self.empty_candidate]

@@ -3,8 +3,8 @@ Finds the files beside a model file, and reads ParlAI's files as data: option fi
 JSON, our agents' checkpoints as weights. ParlAI 1.7.2 unpickles every checkpoint and
 any option file that is not UTF-8. A pickle can run any code (SECURITY.md).
 
-A trained model ``X`` consists of ParlAI's files ``X`` and ``X.opt``, and, of a Hugging
-Face model's agent, a folder ``X.hf`` with the configuration and tokenizer.
+A trained model ``X`` consists of ParlAI's files ``X`` and ``X.opt``; agents around
+Hugging Face models add a folder ``X.hf`` with the configuration and tokenizer.
 """
 
 import json
@@ -26,12 +26,12 @@ from parlai_q2.options import Options
 from parlai_q2.turns import without_surrogates
 
 SUFFIX = '.hf'
-# What ParlAI logs of every TorchAgent without a model file.
+# ParlAI's warning about every TorchAgent without a model file.
 NO_MODEL_FILE = 'model_file unset but model has a `load` function.'
 
 
 def expect_no_model_file(opt: Options) -> None:
-    """Keep ParlAI from warning of a missing ``--model-file`` that is not needed."""
+    """Keep ParlAI from warning about a missing ``--model-file`` that is not needed."""
     if not opt.get('model_file'):
         logging.logger.addFilter(_is_about_something_else)
 
@@ -87,7 +87,7 @@ def load_options(cls: type[Opt], optfile: str) -> Opt:
 
 
 class WeightsOnly:
-    """Put before a ``TorchAgent``, lets it read its checkpoint without unpickling."""
+    """A mixin that lets a ``TorchAgent`` read its checkpoint without unpickling."""
 
     def load(self, path: str) -> dict[str, Any]:
         """
@@ -113,11 +113,11 @@ class WeightsOnly:
 
 
 def readable(message: Message) -> Message:
-    """The message, mended if it has lone surrogates, which tokenizers reject."""
+    """Replace lone surrogates in a message, which tokenizers reject."""
     other = {
         name: mended
         for name, value in message.items()
-        # Anything but text is returned as it is, and a tensor must not be compared.
+        # Values other than texts stay as they are; a tensor must not be compared.
         if (mended := _mended(value)) is not value and mended != value
     }
     return Message({**message, **other}) if other else message

@@ -54,7 +54,7 @@ from parlai_q2.turns import Example
 
 # The episodes to look at for CHUNK labels at most, and the scores to keep in memory.
 MOST_EPISODES, MOST_SCORES = 4 * CHUNK, 16 * CHUNK
-# How often something else may come than was looked at.
+# The number of unexpected episodes in a row before looking ahead ends.
 MOST_SURPRISES = 2
 
 watch_teachers()
@@ -64,8 +64,8 @@ PREFIX = 'q2-filter-'
 # nested calls, and a teacher takes two for each.
 MAX_EMPTY = 300
 NAME = 'q2_control_tokens'
-# The terciles are those of the first responses, up to this number: comparing words is
-# fast, but a whole corpus takes a while.
+# Terciles are computed from at most this many responses, the first ones: comparing
+# words is fast, but a whole corpus takes a while.
 SAMPLE = 20_000
 NO_LABEL = Example('', '')
 
@@ -88,27 +88,27 @@ class ScoringMutator(ManyEpisodeMutator):
         self.source = source_from_opt(opt)
         self._teacher: tuple[Any, int] | None = None
         self._scores: OrderedDict[tuple[Any, ...], Score] = OrderedDict()
-        # How many episodes were looked at and have not come yet, and how often in a row
-        # something else came.
+        # The number of episodes looked at that have not come yet, and of unexpected
+        # ones in a row.
         self._seen_ahead = self._surprises = 0
 
     @cached_property
     def scorer(self) -> Scorer:
-        """The scorer, created when it is first needed, in the process that needs it."""
+        """The scorer, created on first use, in the process that uses it."""
         return mutator_scorer(self.opt, self.make_scorer)
 
     def examples_to_score(self, turns: Sequence[LabelledTurn]) -> list[Example]:
-        """Of an episode's examples, those that are scored: the first of each turn."""
+        """Select the examples of an episode to score: the first of each turn."""
         return [turn.examples[0] for turn in turns if turn.examples]
 
     def will_read(self, teacher: object, place: int) -> None:
-        """Learn whose episodes it gets; see :mod:`.ahead`."""
+        """Note the teacher whose episodes come next; see :mod:`.ahead`."""
         self._teacher = teacher, place
 
     def scores(self, turns: Sequence[LabelledTurn]) -> list[Score]:
         """
-        The scores of the :meth:`examples_to_score` of an episode, in order. Where one
-        is not known, the next episodes are scored in the same call.
+        Score the :meth:`examples_to_score` of an episode, in order. Unless all scores
+        are known, the next episodes are scored in the same call.
         """
         pending = self.examples_to_score(turns)
         new = [example for example in pending if make_pair(example) not in self._scores]
@@ -128,7 +128,7 @@ class ScoringMutator(ManyEpisodeMutator):
     def first_labels(
         self, episode: list[Message]
     ) -> list[tuple[Example | None, Score | None]]:
-        """The first label of each turn and its score; None without a label."""
+        """Return the first label of each turn and its score; None without a label."""
         turns = read_turns(episode, self.source)
         scores = iter(self.scores(turns))
         return [
@@ -137,15 +137,15 @@ class ScoringMutator(ManyEpisodeMutator):
         ]
 
     def _may_look(self) -> bool:
-        # Mutators before this one that draw random numbers show other texts each time.
+        # Earlier mutators that draw random numbers produce other texts each time.
         if self._surprises > MOST_SURPRISES or self._teacher is None:
             return False
-        # In random order, what was seen comes much later: only the cache still has it.
+        # In random order, seen episodes come much later, when only the cache has them.
         return in_order(self._teacher[0]) or self.opt.get('cache') is not False
 
     def _ahead(self, pending: Sequence[Example]) -> list[Example]:
         """
-        The pending examples and those of the next episodes that have no score yet,
+        Return the pending examples and those of the next episodes without a score,
         enough to fill a call.
         """
         assert self._teacher is not None
@@ -166,7 +166,7 @@ class ScoringMutator(ManyEpisodeMutator):
 def mutator_scorer(
     opt: Opt, make_scorer: Callable[..., Scorer] = judge_from_opt
 ) -> Scorer:
-    """The mutators' scorer that an ``opt`` asks for, with the score cache."""
+    """Make the mutators' scorer that an ``opt`` asks for, with the score cache."""
     device: dict[str, Any] = {}
     is_open = opt.get('scorer_device') in (None, AUTO)
     if opt.get('background_index') is not None and is_open:
@@ -184,7 +184,7 @@ class AnnotateMutator(ScoringMutator):
     """
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
-        """The episode with the scores in its messages."""
+        """Return the episode with the scores in its messages."""
         for message, (example, score) in zip(episode, self.first_labels(episode)):
             scored = (
                 example and example.knowledge_text.strip() and example.response.strip()
@@ -204,7 +204,7 @@ class FilterMutator(ScoringMutator):
     kept.
     """
 
-    make_scorer = staticmethod(judge_from_opt)  # its policy has the threshold
+    make_scorer = staticmethod(judge_from_opt)  # its policy applies the threshold
 
     @classmethod
     def add_cmdline_args(
@@ -218,16 +218,16 @@ class FilterMutator(ScoringMutator):
     def __init__(self, opt: Opt):
         super().__init__(opt)
         self._empty = 0
-        # Whether each distinct turn is kept; told when the program ends.
+        # Whether each distinct turn is kept; logged when the program ends.
         self._kept: dict[int, bool] = {}
         weakref.finalize(self, log_counts, self._kept, self.opt)
 
     def examples_to_score(self, turns: Sequence[LabelledTurn]) -> list[Example]:
-        """All labels are scored."""
+        """Select all examples: every label is scored."""
         return [*chain.from_iterable(turn.examples for turn in turns)]
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
-        """The kept turns of an episode, as any number of episodes."""
+        """Return the kept turns of an episode, as any number of episodes."""
         if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
         policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
@@ -252,7 +252,7 @@ class FilterMutator(ScoringMutator):
                 labels = 'labels' if 'labels' in message else 'eval_labels'
                 message[labels] = turn.kept_labels
                 if turn.knowledge:
-                    # In a text with history, the first passage may be another turn's.
+                    # In a text with history, the first passage may be of another turn.
                     message.setdefault('knowledge', turn.knowledge)
                 messages.append(Message(message))
             episodes.append(messages)
@@ -291,7 +291,7 @@ class ControlTokensMutator(ScoringMutator):
         return groups
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
-        """The episode with tokens before its texts."""
+        """Return the episode with control tokens before its texts."""
         for message, tokens in zip(episode, self._tokens(episode)):
             text = message.get('text')
             words = [*tokens, *([] if text is None else [text])]
@@ -308,8 +308,8 @@ class ControlTokensMutator(ScoringMutator):
 
 
 def training_episodes(opt: Opt) -> Iterable[list[dict[str, Any]]]:
-    """The training episodes of a task as this mutator receives them."""
-    # Imported late: a world needs agents, which a user of the names alone does not.
+    """Yield the training episodes of a task as this mutator receives them."""
+    # Imported late: worlds import agents, which are not needed to register mutators.
     from parlai_q2.parlai.task_episodes import TaskEpisodes
 
     names = (opt.get('mutators') or '').replace('+', ',').split(',')

@@ -46,7 +46,7 @@ from parlai_q2.turns import Example, Passage
 
 # Further parts of scorers that ask questions: Q2 without NLI, and end-to-end NLI.
 Q2_PARTS = ('q2_f1', 'nli')
-# Reported for every response, scored or not.
+# Metrics that are reported for every response, scored or not.
 UNVERIFIABLE = 'unverifiable'
 # The metrics that score_metrics may return for scored responses, besides the score.
 OF_SCORED = (
@@ -57,10 +57,10 @@ OF_SCORED = (
 PARLAI_METRICS = ALL_METRICS | {'precision', 'recall', 'exs'}
 BOUNDS = ('consistent_rate_low', 'consistent_rate_high')
 EVIDENCE = 'q2_evidence'
-# In the report of an evaluation of a reranking agent: 1 if its replies are measured by
+# The metric of a reranking agent's evaluation that is 1 if its replies are measured by
 # the scores that chose them, else 0.
 CIRCULAR = 'circular'
-# The published metric of models.
+# The metric of the shipped models' published results.
 DEFAULT_MEASURE = 'q2'
 CIRCULAR_WARNING = (
     '{} both chose the replies and measures them: the number is circular, and higher '
@@ -69,7 +69,7 @@ CIRCULAR_WARNING = (
 
 
 def metric_name(scorer: str) -> str:
-    """A scorer's metric: ``knowledge_<name>`` where ParlAI has one of its name."""
+    """A scorer's metric; ``knowledge_<name>`` if ParlAI has a metric of this name."""
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
 
 
@@ -107,8 +107,8 @@ class _Nothing(GlobalAverageMetric):
 
 def of_nothing() -> GlobalAverageMetric:
     """
-    A metric for which no turn has a value: reported as 0, because train_model fails at
-    a validation without its ``--validation-metric``, but left out of means and sums.
+    A metric without any value: reported as 0, because train_model fails at a validation
+    without its ``--validation-metric``, but left out of means and sums.
     """
     return _Nothing(0, 0)
 
@@ -127,8 +127,8 @@ def score_metrics(
     scorer: str, example: Example, score: Score, asks: bool
 ) -> dict[str, AverageMetric]:
     """
-    The metrics of one response, by name. An example without knowledge or with a blank
-    response has no value to average; it only counts as unverifiable.
+    Compute the metrics of one response, by name. An example without knowledge or with a
+    blank response has no value to average; it only counts as unverifiable.
     """
     metrics: dict[str, AverageMetric] = {
         UNVERIFIABLE: AverageMetric(int(not score.verifiable))
@@ -159,16 +159,16 @@ def score_metrics(
 if TYPE_CHECKING:
     from parlai.core.teachers import Teacher as _Base
 else:
-    # The subclass brings the teacher.
+    # The subclass has the teacher as another base class.
     _Base = object
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A response that waits for its score, and what is filled when it is scored."""
+    """A response that waits for its score, and the places to write the score to."""
 
     example: Example
-    # Where the teacher accumulates its metrics.
+    # The teacher's accumulated metrics.
     totals: Metrics
     # The dicts in the model's message.
     metrics: dict[str, Any]
@@ -193,12 +193,12 @@ class ResponseQueue:
 
     def __init__(self, scorer: Scorer, name: str, chooser: Scorer | None = None):
         self.scorer, self.name, self.chooser = scorer, name, chooser
-        # Whether the scores that chose also measure.
+        # Whether the scores that chose the responses also measure them.
         self.circular = chooser is not None and (
             str(chooser.signature) == str(scorer.signature)
         )
         self.waiting: list[Waiting] = []
-        # Weak, so that a copy which is no longer used does not hold up the batch.
+        # Weak references, so that a deleted copy does not hold up the batch.
         self._speaking: WeakSet[Any] = WeakSet()
         self._announced = False
 
@@ -208,8 +208,8 @@ class ResponseQueue:
 
     def heard(self, teacher: object) -> None:
         """
-        Record that a teacher has its response, or will get none; the last completes the
-        batch.
+        Record that a teacher has its response, or will get none; the last one completes
+        the batch.
         """
         self._speaking.discard(teacher)
         if not self._speaking:
@@ -246,7 +246,7 @@ class ResponseQueue:
             metrics = score_metrics(self.name, response.example, score, asks)
             for name, metric in metrics.items():
                 response.totals.add(name, metric)
-            # The bounds of an interval are of many responses.
+            # The bounds of an interval depend on many responses.
             response.metrics.update(
                 {name: m for name, m in metrics.items() if name not in BOUNDS}
             )
@@ -278,7 +278,7 @@ class Q2TeacherMixin(_Base):
         return parser
 
     def __init__(self, opt: Opt, shared: TShared | None = None):
-        # First, since some teachers call reset() in their __init__.
+        # This comes first, because some teachers call reset() in their __init__.
         evaluating = not DatatypeHelper.is_training(opt['datatype'])
         self._q2_turn: Message | None = None
         self._q2_queue: ResponseQueue | None = None
@@ -374,7 +374,7 @@ class Q2TeacherMixin(_Base):
                     'score. To score them, evaluate without --skip-generation.'
                 )
             return
-        # Only the model knows what it retrieved itself, or what a person typed.
+        # Only the model knows its own retrieved knowledge, or what a person typed.
         passages = passages or passages_in(observation.get('rerank_knowledge'))
         example = Example(passages, str(text))
         evidence = _dict_in(observation, EVIDENCE)
@@ -383,7 +383,7 @@ class Q2TeacherMixin(_Base):
 
 
 def _dict_in(observation: dict[str, Any], name: str) -> dict[str, Any]:
-    """The dict of that name in a message, created if there is none."""
+    """The dict of this name in a message, created if it is missing."""
     if not isinstance(observation.get(name), dict):
         # This bypasses Message's check of its keys, and also works for a plain dict.
         dict.__setitem__(observation, name, {})

@@ -18,7 +18,7 @@ from parlai_q2.options import OptionGroup
 def once(datatype: str) -> str:
     """A datatype that shows a fold once: ``train:evalmode`` for ``train``."""
     fold = DatatypeHelper.fold(datatype)
-    # A teacher repeats its training data for ever without this.
+    # Without this, a teacher repeats its training data for ever.
     mode = ':evalmode' if fold == 'train' else ''
     stream = ':stream' if 'stream' in datatype else ''
     return f'{fold}{mode}{stream}'
@@ -36,9 +36,9 @@ class TaskEpisodes:
         opt['datatype'] = once(opt['datatype'])
         opt['batchsize'], opt['num_workers'] = 1, 0
         opt['dynamic_batching'] = opt['background_index'] = None
-        # The labels are repeated, not a model's responses, so they are not scored.
+        # Labels are only repeated here, so they are not scored as responses.
         opt['q2_metrics'] = False
-        # Nor are their F1 and BLEU of any use; they take longer than reading the turns.
+        # Their F1 and BLEU are useless, too, and take longer than reading the turns.
         opt['metrics'] = 'none'
         self.limit = limit
         self.world = create_task(opt, RepeatLabelAgent(opt))
@@ -74,7 +74,7 @@ def digest(
     episodes: Iterable[Sequence[Mapping[str, object]]], left_out: Sequence[str] = ()
 ) -> str:
     """
-    The SHA-256 of all messages, without the fields ``left_out`` and without what JSON
+    The SHA-256 of all messages, without the fields ``left_out`` and values that JSON
     cannot represent.
     """
     hasher = hashlib.sha256()
@@ -86,7 +86,7 @@ def digest(
 
 
 def add_num_examples(group: OptionGroup, what: str) -> None:
-    """Add ``-n``, the number of turns of each task; ``what`` is done with them."""
+    """Add ``-n``, the number of turns of each task; ``what`` is the help's verb."""
     group.add_argument(
         '-n',
         '--num-examples',
@@ -97,7 +97,7 @@ def add_num_examples(group: OptionGroup, what: str) -> None:
 
 
 def tasks_from_opt(opt: Opt) -> Sequence[TaskEpisodes]:
-    """The tasks that ``--task`` names, each limited by ``--num-examples``."""
+    """Read the tasks that ``--task`` names, each limited by ``--num-examples``."""
     if not opt.get('task'):
         raise ConfigError('--task is missing. Give one: -t TASK')
     count = opt.get('num_examples')

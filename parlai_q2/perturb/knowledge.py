@@ -93,9 +93,7 @@ def _other_pronoun(token: 'Token') -> list[str]:
 
 
 def _find_form(find: Callable[[str, str], list[str]], token: 'Token') -> list[str]:
-    """
-    Find words related to a word in its base form; names and other forms have none.
-    """
+    """Find words related to a word in its base form; others and names have none."""
     word = token.text.lower()
     if token.ent_type_ or base_form(word, token.pos_) != word:
         return []

@@ -133,9 +133,7 @@ def same_answer(answer: str, other: str) -> bool:
 
 
 def read_context(response: str, span: Span, max_words: int) -> str:
-    """
-    The text to read for a span: the response or, if long, the window of its start.
-    """
+    """The text to read for a span: the response or, if long, the span's window."""
     if len(response.split()) <= max_words:
         return response
     for window in windows(response, max_words):

@@ -10,10 +10,10 @@ from parlai_q2.claims import Claim, Score
 from parlai_q2.text.normalize import tokens
 from parlai_q2.turns import without_surrogates
 
-# The strategy of the search for replies that begin with a name.
+# The strategy name of the search for replies that begin with a name.
 NAMED = 'named'
 _SEPARATOR = r"\s.,;:!?'\"“”‘’()"
-# White space and punctuation, but not between digits: 1.5 is not 15.
+# White space and punctuation, except between digits: 1.5 is not 15.
 _SEPARATORS = re.compile(
     rf'(?<![\d{_SEPARATOR}])[{_SEPARATOR}]+|[{_SEPARATOR}]+(?![\d{_SEPARATOR}])'
 )
@@ -80,7 +80,7 @@ class Candidate:
 
     @property
     def penalty(self) -> float:
-        """What guards took from its score."""
+        """The points that guards took from its score."""
         if self.score is None or self.value is None or not self.guards:
             return 0.0
         return max(self.score.value - self.value, 0.0)
@@ -135,8 +135,8 @@ def distinct_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
 def with_agreement(candidates: Sequence[Candidate]) -> list[Candidate]:
     """
     The candidates with their agreement: the mean, over the other distinct candidates,
-    of the words that both have among those that either has. What a generator writes in
-    one way is rarely as right as what it writes in many.
+    of the words that both have among those that either has. A statement that a
+    generator writes once is less often right than one in many replies.
 
     >>> replies = map(Candidate, ['It is red.', 'It is blue.', 'So it is blue!'])
     >>> [round(candidate.agreement, 2) for candidate in with_agreement([*replies])]

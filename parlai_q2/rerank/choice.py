@@ -2,8 +2,8 @@
 Chooses among scored candidates, by one of four rules:
 
 - ``combined``, the default: the best combination of worth
-  (:mod:`~parlai_q2.rerank.worth`) and, where it is known of all candidates and one
-  search returned them, their likelihood under the generator;
+  (:mod:`~parlai_q2.rerank.worth`) and, if one search returned all candidates with a
+  likelihood, their likelihood under the generator;
 - ``score_plus_generator``: the score and the weighted mean log probability of a token;
 - ``score``: the highest score after the guards;
 - ``threshold``: the first in the generator's order that passes the threshold.
@@ -42,13 +42,13 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 
 # A mean log probability of a token is around -0.5 and a score is in [0, 1]: at this
 # weight the generator decides between candidates whose values differ by up to about
-# 0.1. Garbled text is unlikely, which a scorer sees less well.
+# 0.1. Garbled text has a low likelihood, but a scorer may overlook it.
 DEFAULT_GENERATOR_WEIGHT = 0.3
-# A reply answers its turn if that is likelier than not.
+# A reply answers its turn if its relevance is at least this.
 MIN_RELEVANCE = 0.5
-# How many candidates are read as answers, the most relevant and the best grounded.
+# The numbers of most relevant and of best grounded candidates that are read as answers.
 MOST_RELEVANT, BEST_GROUNDED = 4, 3
-# Digits that count when values are compared: batching changes the last digits.
+# The digits by which values are compared: batching changes the last ones.
 _DIGITS = 6
 _SHOWN_DIGITS = 2
 
@@ -128,7 +128,7 @@ class Rule:
                 )
 
 
-# What a candidate is worth by a rule, or by the first part of it; larger is better.
+# The value of a candidate by a rule, or by the first part of it; larger is better.
 Utility = Callable[[Candidate], float]
 
 
@@ -164,8 +164,8 @@ def choose(
 
 def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
-    The indices of the candidates worth reading as answers: the :data:`MOST_RELEVANT`
-    and the :data:`BEST_GROUNDED`, without those that claim nothing.
+    Find the candidates to read as answers, by index: the :data:`MOST_RELEVANT` and the
+    :data:`BEST_GROUNDED`, without those that claim nothing.
     """
     claiming = [
         n for n, c in enumerate(candidates) if not claims_nothing(c.text, turn_text)
@@ -177,9 +177,9 @@ def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
     """
-    Whether the generator gave every candidate a likelihood, in one search; those of
-    several searches cannot be compared. (A beam that begins with a name is part of the
-    first search.)
+    Whether every candidate has a likelihood from one search; likelihoods of several
+    searches cannot be compared. (A beam that begins with a name is part of the first
+    search.)
     """
     searches = {
         tuple(name for name in candidate.strategies if name != NAMED)
@@ -192,7 +192,7 @@ def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
 def _order(
     candidates: Sequence[Candidate], rule: Rule, turn_text: str
 ) -> tuple[tuple[Candidate, ...], str]:
-    """The candidates, best first, and why the first one is."""
+    """Order the candidates, best first; return them with the reason for the first."""
     stages = _stages(candidates, rule, turn_text)
     _, utility = stages[-1]
     order = _sort(list(map(utility, candidates)))
@@ -244,8 +244,8 @@ def _explain(
     candidates: Sequence[Candidate], stages: Sequence[tuple[Reason, Utility]], best: int
 ) -> Reason:
     """
-    The first stage from which on the chosen candidate leads: alone, in the digits that
-    people see, or else with others.
+    Explain a choice by the first stage from which on the candidate leads: alone, in the
+    digits that people see, or else with others.
     """
     reason: Reason | None = None
     alone: Reason | None = None
@@ -261,12 +261,12 @@ def _explain(
 
 
 def _sort(values: Sequence[float]) -> list[int]:
-    """The indices of values, the largest first; equal ones keep their order."""
+    """Sort the indices of values, the largest first; equal ones keep their order."""
     return sorted(range(len(values)), key=lambda i: -round(values[i], _DIGITS))
 
 
 def _is_foreign(candidate: Candidate) -> bool:
-    """Whether its language, or that of the knowledge, is none that the models read."""
+    """Whether the models cannot read its language, or that of the knowledge."""
     return candidate.score is not None and bool(candidate.score.parts.get(LANGUAGE))
 
 
@@ -277,7 +277,7 @@ def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
 
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
-    """Its worth; less than any worth if it was not read as an answer."""
+    """A candidate's worth; below any worth if it was not read as an answer."""
     worth = value_of(candidate) if candidate.worth is None else candidate.worth
     is_read = candidate.right_answer is not None or claims_nothing(
         candidate.text, turn_text
@@ -303,7 +303,7 @@ def _find_failure(
 
 
 def _may_not_answer(candidate: Candidate, turn_text: str) -> bool:
-    """Whether a turn asks something that a reply is not likelier than not to answer."""
+    """Whether a turn asks something that a reply more likely does not answer."""
     return (
         candidate.relevance is not None
         and candidate.relevance < MIN_RELEVANCE
@@ -314,7 +314,7 @@ def _may_not_answer(candidate: Candidate, turn_text: str) -> bool:
 def is_safe(candidate: Candidate, turn_text: str) -> bool:
     """
     Whether a reply needs no grounding: a greeting after a turn that asks nothing, or a
-    reply that says it has no answer and claims nothing else.
+    reply that only says that it has no answer.
     """
     if only_greets(candidate.text):
         return not wants_answer(turn_text)

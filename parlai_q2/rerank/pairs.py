@@ -15,7 +15,7 @@ from parlai_q2.io.read import knowledge_of, read_history, read_lines
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.turns import joined, passages_of
 
-# The least difference of the scores of a pair.
+# The minimum difference of the scores of a pair.
 DEFAULT_MARGIN = 0.3
 
 
@@ -23,11 +23,11 @@ def choose_pair(
     rows: Sequence[Mapping[str, Any]], margin: float = DEFAULT_MARGIN
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
     """
-    The rows of the best and the worst candidate of a ranking.
+    Choose the rows of the best and the worst candidate of a ranking.
 
-    :param margin: the least difference of their scores after the guards.
-    :return: None where the best one is no example to follow (not consistent, a copy,
-        generic), or no other is so much worse.
+    :param margin: the minimum difference of their scores after the guards.
+    :return: None if the best one is no good example (not consistent, a copy, generic),
+        or no other is worse by the margin.
     """
     scored = [
         row
@@ -47,10 +47,10 @@ def pair_record(
     fields: Mapping[str, Any], prompt: Prompt, margin: float = DEFAULT_MARGIN
 ) -> dict[str, Any] | None:
     """
-    The pair of a turn, as TRL reads it, with both scores.
+    Make the pair of a turn, as TRL reads it, with both scores.
 
     :param fields: a turn with ``rerank`` and ``knowledge``, and perhaps ``history``.
-    :raises InputError: when it has none, or they are not as ``rerank`` writes them.
+    :raises InputError: when these are missing, or not as ``rerank`` writes them.
     """
     rows = fields.get('rerank')
     try:
@@ -79,18 +79,18 @@ def pair_record(
 
 
 def _is_withheld(rows: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> bool:
-    """Whether the best candidate was not returned, but a text instead."""
+    """Whether another text was returned instead of the best candidate."""
     if fields.get('kind') == Kind.RANKING:
         return bool(fields.get('abstained'))
-    # A turn of a log.
+    # The fields are a turn of a log.
     reply = str(fields.get('response', rows[0]['text']))
     return reply.strip() != str(rows[0]['text']).strip()
 
 
 def ranked_turns(path: Location) -> Iterator[tuple[dict[str, Any], RecordError | None]]:
     """
-    The turns of a file that ``rerank`` wrote, or of the reranking agent's log
-    (``--world-logs``), each with what is wrong with its line; or those of a folder of
+    Yield the turns of a file that ``rerank`` wrote, or of the reranking agent's log
+    (``--world-logs``), each with its line's problem, if any; or those of a folder of
     such files, with its manifest.
     """
     if path.is_dir():

@@ -23,7 +23,7 @@ from parlai_q2.json_values import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
 
-# The strategy of a candidate that was not searched for here.
+# The strategy name of a candidate that was generated elsewhere.
 GIVEN_CANDIDATE = ('given',)
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
@@ -72,8 +72,8 @@ def _candidates(values: Any) -> tuple[Candidate, ...]:
 
 def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[Record]:
     """
-    Read the pools of a file, in order. A bad record gives an error in its place; a file
-    that cannot be read, an InputError.
+    Read the pools of a file, in order. A bad record yields an error in its place; an
+    unreadable file raises InputError.
 
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
@@ -83,7 +83,7 @@ def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[
 
 def parse_pool(fields: Mapping[str, Any]) -> Pool:
     """
-    The pool that a record's fields describe.
+    Parse the pool that a record's fields describe.
 
     :raises InputError: if a field is missing or has the wrong type.
     """

@@ -72,7 +72,7 @@ class Ranking:
 
     @property
     def order(self) -> list[int]:
-        """The places that the candidates had before, best first."""
+        """The candidates' original indices, best first."""
         return [candidate.place for candidate in self.candidates]
 
     @property
@@ -250,7 +250,7 @@ def _format_value(value: float | None) -> str:
 
 
 def _format_notes(candidate: Candidate) -> str:
-    """What was read with the turn, and what guards took, for the printed form."""
+    """Format the values read with the turn, and the penalties, for the printed form."""
     notes = []
     if candidate.relevance is not None:
         notes.append(f'relevance {candidate.relevance:.2f}')

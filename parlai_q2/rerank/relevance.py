@@ -49,23 +49,23 @@ class RelevanceReader(Protocol):
     def settings(self) -> dict[str, Any]: ...
 
     def read_relevance(self, pairs: Sequence[Pair]) -> Sequence[float]:
-        """How surely each of B replies answers its turn, in [0, 1]."""
+        """The probability that each of B replies answers its turn, in [0, 1]."""
         ...
 
     def read_right_answers(self, pairs: Sequence[Pair]) -> Sequence[float]:
         """
-        How surely each of B replies is the right answer to its turn by the knowledge,
-        in [0, 1].
+        The probability that each of B replies is the right answer to its turn by the
+        knowledge, in [0, 1].
         """
         ...
 
 
 class KnownAnswer(NamedTuple):
     """
-    What the knowledge answers to the question of a turn.
+    The knowledge's answer to the question of a turn.
 
-    :param stems: of the answer's words; empty if no answer was found.
-    :param certainty: how surely the knowledge has an answer, in [0, 1].
+    :param stems: the stems of the answer's words; empty if no answer was found.
+    :param certainty: the probability that the knowledge has an answer, in [0, 1].
     """
 
     stems: frozenset[str]
@@ -77,25 +77,26 @@ class TurnReader:
     Reads replies with the models of a preset. Its numbers were fitted with those of the
     choice (:data:`~parlai_q2.rerank.worth.VALUE_WEIGHT`).
 
-    :param preset: whose models read: that of the section ``relevance``, and the one
-        that answers questions.
+    :param preset: the preset whose models read: that of the section ``relevance``, and
+        the one that answers questions.
     """
 
     # The logit of whether the knowledge answers, of the margin over "no answer".
     MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
-    # How much less relevant a reply is that has no word of the knowledge's answer.
+    # The loss of relevance of a reply without a word of the knowledge's answer.
     OTHER_WORDS = 0.5
-    # What is left of both if a telephone number answers who asks for an e-mail address.
+    # The share of both that is left if a telephone number answers for an e-mail
+    # address.
     OTHER_CONTACT = 0.3
-    # Of the log odds that a reply is the right answer: a constant, and the weights of
+    # For the log odds that a reply is the right answer: a constant, and the weights of
     # the log probability of its support and of the logit that it is the best one.
     RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.94, 1.4, 0.74
-    # Of a decline after a turn that asks nothing.
+    # The relevance of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 
     def __init__(self, preset: str = 'mini', **options: Any):
         self._model = backends.relevance(load_preset(preset), **options)
-        # However sure it is that there is no answer, the margin is wanted.
+        # The margin is needed even if the model is sure that there is no answer.
         self._answerer = _question_answerer(preset, no_answer_threshold=1e6, **options)
 
     @property
@@ -140,7 +141,7 @@ class TurnReader:
         ]
 
     def predict_answers(self, pairs: Sequence[Pair]) -> list[AnswerLogits]:
-        """What the model says of B replies beside their turns and knowledge."""
+        """The model's outputs for B replies with their turns and knowledge."""
         return self._model.predict_answers(
             [
                 (turn.knowledge_text, turn.history, strip_chat(reply, turn.text))
@@ -166,7 +167,7 @@ class TurnReader:
         return self.NEEDLESS if answer is None else 1 - answer.certainty
 
     def _fitting_share(self, turn: Turn, reply: str) -> float:
-        """What is left of the relevance of a reply that may have another address."""
+        """The share of its relevance that a reply keeps if its address may be wrong."""
         return self.OTHER_CONTACT if has_only_other_kinds(turn.text, reply) else 1.0
 
     def _relevance(self, reply: str, logit: float, answer: KnownAnswer | None) -> float:
@@ -179,8 +180,8 @@ class TurnReader:
 
 def strip_chat(reply: str, turn_text: str) -> str:
     """
-    A reply without its chat, which small generators add whatever the turn: a yes or no
-    that nobody asked for, sentences that state nothing, and a question at the end.
+    Strip the chat that small generators add to replies: a yes or no that nobody asked
+    for, sentences that state nothing, and a question at the end.
 
     >>> strip_chat('Me too! It opened in 1903. Have you been there?', 'When was that?')
     'It opened in 1903.'
@@ -200,7 +201,7 @@ class AnswerComparer:
     """
     Compares the answers that the knowledge and a reply give to the question of a turn.
 
-    :param preset: whose question-answering model reads both.
+    :param preset: the preset whose question-answering model reads both.
     """
 
     def __init__(self, preset: str = 'mini', **options: Any):
@@ -208,11 +209,11 @@ class AnswerComparer:
 
     def compare(self, pairs: Sequence[Pair]) -> list[Claim | None]:
         """
-        For each of B turns with a reply, the question with both answers.
+        Find the question and both answers for each of B turns with a reply.
 
         :return: B claims: ``span`` is the answer in the reply (empty if it has none),
-            ``evidence`` that in the knowledge; None where the turn asks nothing, or
-            asks what no span answers (yes or no, how, why).
+            ``evidence`` that in the knowledge; None if the turn asks nothing, or a
+            question that no span answers (yes or no, how, why).
         """
         asked = [i for i, (turn, _) in enumerate(pairs) if wants_span(turn.text)]
         queries = []

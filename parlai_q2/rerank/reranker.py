@@ -1,9 +1,9 @@
 """
 Scores candidates against their knowledge, puts them in order and explains the choice.
 
-The scorer that chooses sees all candidates of a batch in one call, and so do the guards
-and the model that reads relevance. What explains sees only the replies that people see,
-also in one call.
+The scorer that chooses gets all candidates of a batch in one call, and so do the guards
+and the model that reads relevance. The scorer that explains gets only the replies that
+people see, also in one call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -134,14 +134,14 @@ class Reranker:
         """
         Put the candidates of one turn in order.
 
-        :param knowledge: what the reply should be grounded in: a text or a list of
-            passages (:func:`~parlai_q2.turns.passages_of`); None or blank if there is
-            nothing, in which case the given order stands.
+        :param knowledge: the knowledge that should support the reply: a text or a list
+            of passages (:func:`~parlai_q2.turns.passages_of`); if None or blank, the
+            given order stands.
         :param candidates: at least one, in the generator's order, which decides ties.
         :param history: the turns before the reply, oldest first. The last one is the
             turn that the reply should answer.
         :param explain: whether to add evidence, as :meth:`explained` does.
-        :raises InputError: if there is no candidate, or one of these is something else.
+        :raises InputError: if there is no candidate, or an argument has another type.
         """
         pool = Pool('' if knowledge is None else knowledge, candidates, history)
         rankings = self.rank_batch([pool])
@@ -153,7 +153,7 @@ class Reranker:
 
         :param pools: B pools, each of at least one candidate.
         :return: B rankings, the same as if each pool had been ranked alone.
-        :raises InputError: if they are something else, or one has no candidate.
+        :raises InputError: if they have another type, or one has no candidate.
         """
         _check_list(pools, Pool, 'rank_batch')
         if not all(pool.candidates for pool in pools):
@@ -180,7 +180,7 @@ class Reranker:
 
         :param rankings: B rankings.
         :return: the same with ``Candidate.evidence``.
-        :raises InputError: if they are something else, such as a single ranking.
+        :raises InputError: if they have another type, such as a single ranking.
         """
         _check_list(rankings, Ranking, 'explained')
         if self.explainer is None:
@@ -202,7 +202,7 @@ class Reranker:
         candidate_places: Sequence[tuple[int, int]],
         rankings: Sequence[Ranking],
     ) -> None:
-        """Add what the explainer says of the candidates at some places."""
+        """Add the explainer's evidence to the candidates at some places."""
         explainer = self.explainer
         assert explainer is not None
         signature = str(explainer.signature)
@@ -223,7 +223,7 @@ class Reranker:
         candidate_places: Sequence[tuple[int, int]],
         rankings: Sequence[Ranking],
     ) -> None:
-        """Add the answers to the turn's question, where relevance was read."""
+        """Add the answers to the turn's question, if relevance was read."""
         places = [
             (b, n)
             for b, n in candidate_places
@@ -240,7 +240,7 @@ class Reranker:
     def _score(
         self, pools: Sequence[Pool], turns: Sequence[Turn]
     ) -> list[list[Candidate]]:
-        """The candidates of each pool with scores and guards, if it has knowledge."""
+        """Score the candidates of pools with knowledge, and apply the guards."""
         scored = [
             [replace(c, place=n) for n, c in enumerate(pool.candidates)]
             for pool in pools
@@ -282,7 +282,7 @@ class Reranker:
         return apply_penalties(score, names, self.penalties, self.chooser.threshold)
 
     def _needs_reading(self, turns: Sequence[Turn]) -> list[bool]:
-        """Whether the replies to each turn are read for their relevance."""
+        """Whether the relevance of the replies to each turn is read."""
         is_read = self.rule.by == RerankBy.COMBINED and self._relevance is not None
         return [is_read and bool(t.knowledge and t.text.strip()) for t in turns]
 
@@ -363,7 +363,7 @@ def _check_scorer(role: str, scorer: Any) -> None:
 
 
 def _check_list(values: Any, kind: type, method: str) -> None:
-    """Check that all of a list are of a kind; the InputError says what to write."""
+    """Check that all items of a list have a type; the InputError says what to write."""
     if isinstance(values, kind) or not isinstance(values, Sequence):
         raise InputError(
             f'{method}() takes a list of {kind.__name__}, not one. Write '

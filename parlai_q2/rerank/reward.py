@@ -1,8 +1,8 @@
 """
-A reward for training a generator online: how grounded what it wrote is.
+A reward for training a generator online: how well its texts are grounded.
 
 It has the form in which TRL's online trainers (``GRPOTrainer``, ``RLOOTrainer``) call
-reward functions, and needs nothing of TRL.
+reward functions, and does not import TRL.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class GroundedReward:
             relevance=reader,
         )
         self.knowledge, self.history = knowledge, history
-        # TRL calls its logged columns by it.
+        # TRL names its logged columns by this.
         self.__name__ = f'grounded_{self.reranker.chooser.name}'
 
     def __call__(
@@ -76,8 +76,8 @@ class GroundedReward:
         :param completions: N completions.
         :param columns: the data's other columns, N values each; and TRL's
             ``log_metric``, which gets the share of consistent replies.
-        :return: N rewards in [0, 1]; 0 where nobody sees a reply, as when a tool is
-            called; None, which TRL leaves out, where there is no knowledge.
+        :return: N rewards in [0, 1]; 0 if nobody sees a reply, such as a tool call;
+            None, which TRL leaves out, without knowledge.
         :raises InputError: when the data has no such column, or one of another length.
         """
         knowledge_column = columns.get(self.knowledge)
@@ -120,5 +120,5 @@ def _reward(ranking: Ranking) -> float | None:
     reply = ranking.chosen
     if reply.value is None:
         return None
-    # Silence cannot be wrong, and must not be learnt.
+    # An empty reply is never wrong, but must not be learnt.
     return worth_of(reply, ranking.turn) if reply.text.strip() else 0.0

@@ -1,8 +1,8 @@
 """
-Finds what statements are about, their grammatical subjects, in a spaCy parse: whether a
-reply names its subject, or leaves it to an earlier turn, and which name it leaves out.
-"It is a samurai game." is about "Legend of the 9" if the knowledge is "Legend of the 9
-is a samurai game by Genki". A generator can be asked for a reply that begins with it.
+Finds the grammatical subjects of statements in a spaCy parse: whether a reply names its
+subject, or leaves it to an earlier turn, and which name it leaves out. "It is a samurai
+game." is about "Legend of the 9" if the knowledge is "Legend of the 9 is a samurai game
+by Genki". A generator can be asked for a reply that begins with it.
 """
 
 import re
@@ -29,7 +29,7 @@ _PRONOUN = re.compile(rf'\b({"|".join(sorted(_PRONOUNS))})\b', re.I)
 _CLAUSE_DEPENDENCIES = frozenset({'relcl', 'acl', 'advcl'})
 # Subjects of small talk ("that sounds fun") and of clauses do not count.
 _IGNORED_SUBJECTS = frozenset('you me this that who what which whom whatever'.split())
-# Nor do the speakers with one of these verbs ("I see").
+# Speakers with one of these verbs ("I see") do not count, either.
 _SPEAKERS = frozenset({'i', 'we'})
 _CHAT_VERBS = frozenset(
     """
@@ -39,7 +39,7 @@ _CHAT_VERBS = frozenset(
     """.split()
 )
 _SPACED_APOSTROPHE = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
-# Longer names are hard to begin a reply with, and most likely parsed wrongly.
+# Longer names are hard to begin a reply with, and probably parsed wrongly.
 MAX_NAME_TOKENS = 9
 # A reply shares at least this many words with the sentence that it repeats.
 MIN_SHARED_WORDS = 2
@@ -49,12 +49,12 @@ _NOUNS = frozenset({'NOUN', 'PROPN'})
 
 
 class SubjectKind(Word):
-    """How a reply names its subject; of several statements, the most explicit one."""
+    """How a reply names its subject; the most explicit of its statements counts."""
 
     NAMED = 'named'
     # Only by a pronoun for something mentioned before: "it directs the church".
     PRONOUN = 'pronoun'
-    # It makes no statement: "apparently in 1251".
+    # No statement at all: "apparently in 1251".
     NONE = 'none'
 
 
@@ -76,18 +76,18 @@ def find_subject_kinds(replies: Sequence[str]) -> list[SubjectKind]:
     return [kind for reply in replies if (kind := kinds[reply]) is not None]
 
 
-# Two guards ask for the subjects of the same replies.
+# Cached, because two guards ask for the subjects of the same replies.
 _CACHE: dict[str, SubjectKind] = {}
 _CACHE_SIZE = 4096
 
 
 def _join_apostrophes(text: str) -> str:
-    """A text with "it ' s", as dialogue data sets write it, as "it's"."""
+    """Write "it ' s", the form in dialogue data sets, as "it's"."""
     return _SPACED_APOSTROPHE.sub("'", text)
 
 
 def _names_subject(token: 'Token') -> bool:
-    """Whether a token is the subject of a statement and names what that is about."""
+    """Whether a token is the subject of a statement and names it."""
     unnamed = _PRONOUNS | _SPEAKERS
     return _is_subject(token) and token.lower_ not in unnamed and token.dep_ != 'expl'
 
@@ -123,8 +123,8 @@ def _is_subject(token: 'Token') -> bool:
 
 def find_subject_name(reply: str, passages: Sequence[Passage]) -> str | None:
     """
-    The name of what a reply is about that does not name it: the subject of the sentence
-    of the knowledge that shares most words with it; None if no name was found.
+    Find the name of the subject that a reply leaves out: the subject of the sentence of
+    the knowledge that shares most words with the reply; None if no name was found.
 
     >>> lake = [Passage('Baikal is a lake in Siberia. Bees have five eyes.')]
     >>> find_subject_name('It is in Siberia.', lake)
@@ -139,7 +139,7 @@ def find_subject_name(reply: str, passages: Sequence[Passage]) -> str | None:
     if max(overlaps, default=0) < MIN_SHARED_WORDS:
         return None
     clauses = _find_clauses(texts[overlaps.index(max(overlaps))])
-    # Of a clause and one inside it, the inner one.
+    # Of two nested clauses, the inner one.
     best = max(
         clauses,
         key=lambda clause: (len(reply_words & clause.words), -len(clause.words)),
@@ -155,7 +155,7 @@ class _Clause(NamedTuple):
     name: str | None
 
 
-# All candidates of a turn are compared with the same sentences.
+# Cached, because all candidates of a turn are compared with the same sentences.
 @lru_cache(maxsize=256)
 def _find_clauses(sentence: str) -> tuple[_Clause, ...]:
     (doc,) = parse_all([_join_apostrophes(sentence)])
@@ -173,7 +173,7 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 def _noun_phrase(doc: 'Doc', noun: 'Token') -> str | None:
-    """A noun with its phrase, up to what only describes it further."""
+    """A noun with its phrase, without clauses that only describe it further."""
     end = noun.i
     for token in noun.subtree:
         if token.i > end:

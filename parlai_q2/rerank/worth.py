@@ -1,6 +1,6 @@
 """
-What a candidate is worth: how surely a person would send it, by its value after the
-guards, its relevance to the turn, how surely it is the right answer, and its agreement
+The worth of a candidate: the probability that a person would send it, by its value
+after the guards, its relevance, how surely it is the right answer, and its agreement
 with the other candidates. The rule ``combined`` chooses by it.
 """
 
@@ -17,19 +17,19 @@ from parlai_q2.text.questions import (
     wants_answer,
 )
 
-# Fitted by benchmarks/fit_choice.py. What is added to the log odds that a reply is the
-# right answer: the weights of the logarithm of its value, and of how far its agreement
+# Fitted by benchmarks/fit_choice.py. Added to the log odds that a reply is the right
+# answer: the weights of the logarithm of its value, and of how far its agreement
 # differs from what is typical.
 VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 1.06, 9.46, 0.06
-# Lower values count as this one. The scorer does not read the turn, so that it rejects
-# many short answers.
+# The lower bound of values. The scorer does not read the turn, and so rejects many
+# short answers.
 LEAST_VALUE = 0.1
 # After a turn that asks something: the weight of the logarithm of the relevance, its
 # least value, and the typical logarithm, at which nothing is added.
 RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.32, 0.05, -0.5
-# The log odds of a reply that declines, and the weight of those of its relevance.
+# The log odds of a reply that declines, and the weight of its relevance's log odds.
 DECLINE, DECLINE_RELEVANCE = 0.76, 0.3
-# The same of a reply that greets or chats, and what is added if the turn asks
+# The same for a reply that greets or chats, and the addition if the turn asks
 # something. Set by hand, since few pools have such replies.
 CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
 _SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
@@ -37,8 +37,8 @@ _SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
 
 def worth_of(candidate: Candidate, turn_text: str = '') -> float:
     """
-    The worth of a candidate, in [0, 1]: how surely a person would send it; its value
-    after the guards if relevance was not read.
+    The worth of a candidate, in [0, 1]: the probability that a person would send it;
+    its value after the guards if relevance was not read.
 
     :param turn_text: the last turn.
 
@@ -66,7 +66,7 @@ def worth_of(candidate: Candidate, turn_text: str = '') -> float:
 
 def rate_relevance(candidate: Candidate, turn_text: str) -> float:
     """
-    How far the logarithm of a candidate's relevance differs from the typical one; 0
+    The difference of the logarithm of a candidate's relevance from the typical one; 0
     after a turn that asks nothing.
     """
     if candidate.relevance is None or not wants_answer(turn_text):
@@ -75,7 +75,7 @@ def rate_relevance(candidate: Candidate, turn_text: str) -> float:
 
 
 def wants_reply(turn_text: str) -> bool:
-    """Whether a turn wants a certain reply: it asks something, or it only greets."""
+    """Whether a turn expects a certain reply: it asks something, or it only greets."""
     return wants_answer(turn_text) or only_greets(turn_text)
 
 
@@ -97,5 +97,5 @@ def claims_nothing(text: str, turn_text: str = '') -> bool:
 
 
 def value_of(candidate: Candidate) -> float:
-    """Its value after the guards; 0 if it was not scored."""
+    """A candidate's value after the guards; 0 if it was not scored."""
     return 0.0 if candidate.value is None else candidate.value

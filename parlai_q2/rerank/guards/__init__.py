@@ -30,23 +30,21 @@ GUARDS: tuple[Guard, ...] = (
     PronounGuard(),
 )
 GUARD_NAMES = tuple(guard.name for guard in GUARDS)
-# What each guard subtracts where a generator learns from scores.
+# The penalties of guards when a generator learns from scores.
 TRAINING_PENALTIES: Mapping[str, float] = {
     guard.name: guard.training_penalty or guard.penalty for guard in GUARDS
 }
 
-# A reply with the label ``generic`` counts at least this much. With as much as the
-# threshold it would win over right replies that the scorer doubts: on BEGIN dev the
-# share of wrong choices rose from 0.405 to 0.444.
+# The least value of a reply with the label ``generic``. At the threshold, it would win
+# over right replies that the scorer doubts: on BEGIN dev the share of wrong choices
+# rose from 0.405 to 0.444.
 MIN_GENERIC_VALUE = 0.2
 
 
 def detect_guards(
     replies: Sequence[ScoredReply], guards: Sequence[Guard] = GUARDS
 ) -> list[tuple[str, ...]]:
-    """
-    The names of the guards that hold for each of N scored replies, usually none.
-    """
+    """The names of the guards that hold for each of N scored replies, usually none."""
     detected: list[list[str]] = [[] for _ in replies]
     for guard in guards:
         for names in compress(detected, guard.detect_batch(replies)):
@@ -61,12 +59,13 @@ def apply_penalties(
     threshold: float = 0.5,
 ) -> float:
     """
-    The value of a reply's score after the guards, in [0, 1].
+    Compute the value of a reply's score after the guards, in [0, 1].
 
     Penalties lower a value to the threshold at most. A guarded reply thus loses to
     every reply that the scorer calls consistent, and still wins over an inconsistent
-    one. A reply with the label ``generic`` counts as :data:`MIN_GENERIC_VALUE` at least
-    and as the threshold at most: saying nothing is better than saying what is wrong.
+    one. The value of a reply with the label ``generic`` is at least
+    :data:`MIN_GENERIC_VALUE` and at most the threshold: saying nothing is better than
+    saying something wrong.
 
     :param names: the guards that hold.
     :param penalties: what each guard subtracts, by its name; 0 for others.
@@ -80,7 +79,7 @@ def apply_penalties(
 
 
 def find_guard(name: str) -> Guard | None:
-    """The guard of a name; None if there is none, such as one that was passed in."""
+    """Find a guard by name; None if it is not in :data:`GUARDS`."""
     return next((guard for guard in GUARDS if guard.name == name), None)
 
 

@@ -1,4 +1,4 @@
-"""What a guard is."""
+"""The base class of guards."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class ScoredReply(NamedTuple):
     :param example: the reply (``response``) with its knowledge and history.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     :param has_models: whether the scorer reads with models. Guards that need a parser
-        leave the replies of scorers that do not alone, which are chosen for speed.
+        skip the replies of scorers without models, which are chosen for speed.
     """
 
     example: Example
@@ -29,18 +29,18 @@ class Guard:
 
     :cvar name: one word, which stands in rows, metrics (``rerank/<name>``) and
         ``Reranker(penalties={name: ...})``.
-    :cvar penalty: what it subtracts from the score when a reply is chosen, in [0, 1].
-    :cvar training_penalty: the same where a generator learns from scores; None: the
-        same number.
+    :cvar penalty: subtracted from the score when a reply is chosen, in [0, 1].
+    :cvar training_penalty: the penalty when a generator learns from scores; None:
+        ``penalty``.
     :cvar covered_by_relevance: whether such a reply is bad because it may not answer
         the turn. The penalty then does not count if the turn asks something and
         relevance was read.
-    :cvar message: what such a reply is, to complete the sentence "It is ...".
+    :cvar message: a description of such a reply, to complete the sentence "It is ...".
     """
 
     name: str
     penalty: float
-    # Set by one guard each, but here, so that guards of other packages can set them.
+    # Each is set by one guard, but is here so that guards of other packages can set it.
     training_penalty: float | None = None
     covered_by_relevance: bool = False
     message: str

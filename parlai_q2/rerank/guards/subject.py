@@ -23,7 +23,7 @@ from parlai_q2.text.normalize import tokens
 from parlai_q2.text.questions import is_question
 from parlai_q2.turns import Example
 
-# A pronoun stands for something in the last two turns: a question and its context.
+# The number of last turns that a pronoun may refer to: a question and its context.
 CONTEXT_TURNS = 2
 
 
@@ -56,8 +56,8 @@ class _SubjectGuard(Guard):
 
 class UnnamedGuard(_SubjectGuard):
     """
-    A reply about something that nobody named, neither the last turns nor the reply,
-    gives way to most consistent replies.
+    A reply about something that neither the last turns nor the reply name loses to most
+    consistent replies.
     """
 
     name = 'unnamed'
@@ -75,7 +75,7 @@ class UnnamedGuard(_SubjectGuard):
 
 
 class PronounGuard(_SubjectGuard):
-    """A pronoun that the knowledge also has gives way to an equal reply with a name."""
+    """A reply with a pronoun of the knowledge loses to an equal reply with a name."""
 
     name = 'pronoun'
     penalty = 0.05
@@ -91,9 +91,9 @@ class PronounGuard(_SubjectGuard):
 
 def is_subject_known(example: Example) -> bool:
     """
-    Whether the last turns name what a reply leaves out: a statement with all words of
-    its name, a question with one of them. If the knowledge has no name for it, a
-    question is taken to name what it asks about.
+    Whether the last turns name the subject that a reply leaves out: a statement by all
+    words of its name, a question by one of them. If the knowledge has no name for it,
+    every question counts as naming it.
 
     >>> knowledge = 'The Basic plan costs 9 euros. The Pro plan costs 19 euros.'
     >>> turn = ['What does Pro cost?']

@@ -17,17 +17,17 @@ from parlai_q2.rerank.guards.base import Guard, ScoredReply
 from parlai_q2.text.normalize import tokens
 
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
-# this many words. A short answer ("in 1776") also occurs there, and is no copy.
+# this many words. A short answer ("in 1776") is not a copy.
 MIN_COPIED_SHARE = 0.9
 MIN_COPIED_WORDS = 8
-# A short answer ("in 1776") may be given twice; a reply of this many words may not.
+# A shorter reply ("in 1776") may repeat an earlier turn.
 MIN_REPEATED_WORDS = 4
 # Shorter words are similar to too many others.
 MIN_LETTERS = 5
-# The least similarity of two words, as difflib's ratio measures it: a letter more or
-# less in five, two in thirteen. Less is enough if the knowledge's word is no English
-# word either, such as a name. Of 12,821 replies of people these mark 338, nearly all of
-# them misspelt.
+# The minimum similarity of two words, by difflib's ratio: a letter more or less in
+# five, two in thirteen. The second, lower one is for words of the knowledge that are
+# not English either, such as names. These mark 338 of 12,821 human replies, nearly all
+# of them misspelt.
 MIN_SIMILARITY, MIN_SIMILARITY_TO_RARE_WORD = 0.85, 0.7
 
 _WORD = re.compile(r'[^\W\d_]+')
@@ -63,10 +63,10 @@ _EMPTY_WORDS: frozenset[str] = frozenset(
 
 class CopyGuard(Guard):
     """
-    A copy gives way to a reply in other words that is as grounded. Larger penalties
-    made more choices wrong: of 225 pools of BEGIN dev, 0.412 with 0.01, 0.430 with 0.02
-    and 0.443 with 0.1. A generator that learns from scores soon finds that copies pay,
-    so training subtracts more.
+    A copy loses to a reply in other words that is as grounded. Larger penalties made
+    more choices wrong: of 225 pools of BEGIN dev, 0.412 with 0.01, 0.430 with 0.02 and
+    0.443 with 0.1. A generator that learns from scores would soon learn to copy, so
+    training subtracts more.
     """
 
     name = 'copy'
@@ -94,10 +94,9 @@ def is_copy(response: str, knowledge: str) -> bool:
 
 class GenericGuard(Guard):
     """
-    An empty phrase gives way to every consistent reply. The scorer decides what is
-    generic if it knows such replies: its score then has the part ``generic``. For other
-    scorers the words of the reply decide. After a question, relevance tells it from an
-    answer.
+    An empty phrase loses to every consistent reply. If the scorer recognises generic
+    replies, it decides: its score then has the part ``generic``. For other scorers the
+    words of the reply decide. After a question, relevance tells it from an answer.
     """
 
     name = 'generic'
@@ -122,7 +121,7 @@ def states_nothing(response: str) -> bool:
 
 
 class RepetitionGuard(Guard):
-    """A repetition gives way to every consistent reply."""
+    """A repetition loses to every consistent reply."""
 
     name = 'repeat'
     penalty = 0.5
@@ -145,10 +144,10 @@ def is_repetition(response: str, history: Sequence[str]) -> bool:
 
 class MisspellingGuard(Guard):
     """
-    A misspelt word of the knowledge gives way to most consistent replies. "McCandless"
-    for "McCunn" is another name, which a scorer sees; "Mcunn" it mostly does not, since
-    the pieces that its model reads are almost the same. Generators misspell names that
-    they have seldom seen, above all when they sample.
+    A reply with a misspelt word of the knowledge loses to most consistent replies. A
+    scorer sees that "McCandless" is not "McCunn", but mostly overlooks "Mcunn", whose
+    tokens are almost the same. Generators misspell rare names, above all when they
+    sample.
     """
 
     name = 'misspelt'
@@ -166,8 +165,8 @@ def find_misspellings(
     response: str, knowledge: str, history: Sequence[str] = ()
 ) -> list[str]:
     """
-    The words of a reply that nobody used before, that are no English words, and that
-    are nearly a word of the knowledge, in lower case and without accents.
+    Find the words of a reply that nobody used before, that are not English, and that
+    are similar to a word of the knowledge, in lower case and without accents.
 
     >>> find_misspellings('It is in Topkap.', 'Topkapi is a palace.')
     ['topkap']
