@@ -97,7 +97,7 @@ def load_scorer(
         file, or a loaded preset.
     :param calibration: a file that ``parlai_q2 calibrate`` wrote for this scorer.
     :param cache: where scores are kept, such as a
-        :class:`~parlai_q2.cache.score_cache.ScoreCache`.
+        :class:`~parlai_q2.cache.ScoreCache`.
     :param options: options of the scorer, e.g. ``threshold=0.5``, ``variant='multi'``,
         ``device='cuda'``.
     :raises UnknownNameError: if no scorer has this name; suggests the nearest one.

@@ -1,0 +1,319 @@
+"""
+The score cache: keeps scores on disk, so that no response is scored twice with the same
+signature. It is one SQLite file, which many processes and threads can use at once.
+
+A score is looked up by the scorer's full signature, knowledge and response. When the
+file exceeds its size limit, the scores that were not used for longest are deleted. If
+the file cannot be used (damaged, locked, read-only, a full disk), the cache warns once,
+and scoring goes on without it.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from parlai_q2.claims import Score
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.io.files import beside, cache_folder, locked
+from parlai_q2.scorers.shell import Pair
+
+# An environment variable with the path of the cache, to keep it elsewhere.
+VARIABLE = 'PARLAI_Q2_CACHE'
+DEFAULT_MAX_BYTES = 1024**3
+# Increased with every change of the tables. Scores of an older version are deleted.
+VERSION = 2
+# "pQ2s" distinguishes a score cache from any other SQLite file.
+APPLICATION_ID = 0x70513273
+# Where it is in the file.
+ID_AT = 68
+# Seconds to wait for another process's write.
+BUSY_TIMEOUT = 60.0
+# Seconds between two updates of a row's time of use, so that reads rarely write.
+USE_NOTED_EVERY = 3600
+
+ANOTHER = f'another file with --cache-file or the environment variable {VARIABLE}'
+
+# ``key`` is the SHA-256 of signature, knowledge and response, ``value`` the score as
+# JSON, and ``used`` the time of last use in seconds. Unused pages are given back.
+CREATE = f"""
+PRAGMA auto_vacuum = FULL;
+BEGIN IMMEDIATE;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+DROP TABLE IF EXISTS scores;
+DROP TABLE IF EXISTS signatures;
+CREATE TABLE scores (
+    key BLOB PRIMARY KEY,
+    signature TEXT NOT NULL,
+    value BLOB NOT NULL,
+    used INTEGER NOT NULL
+);
+COMMIT;
+"""
+FILE_SIZE = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size'
+DELETE_OLDEST_TENTH = """
+DELETE FROM scores WHERE rowid IN (
+    SELECT rowid FROM scores ORDER BY used, rowid
+    LIMIT (SELECT count(*) / 10 + 1 FROM scores)
+)
+"""
+# Gives the room of deleted rows back to the disk.
+SHRINK = 'PRAGMA wal_checkpoint(TRUNCATE)'
+
+_logger = logging.getLogger(__name__)
+
+
+def default_cache_path() -> Path:
+    """
+    ``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in
+    :func:`~parlai_q2.io.files.cache_folder`.
+    """
+    path = os.environ.get(VARIABLE)
+    return Path(path).expanduser() if path else cache_folder() / 'scores.sqlite'
+
+
+class StoredSignature(NamedTuple):
+    """
+    What a cache holds for one full signature: how many scores, the total length of
+    their values, and when one of them was last used, in seconds since 1970.
+    """
+
+    text: str
+    rows: int
+    bytes: int
+    used: int
+
+
+class ScoreCache:
+    """
+    Scores on disk. Each process and thread opens the file on first use.
+
+    :param path: the file. It and its folder are created if needed. Default:
+        :func:`default_cache_path`.
+    :param max_bytes: the size limit of the file.
+    :ivar usable: becomes False when the file turns out to be unusable.
+    :raises ConfigError: on first use, if the file belongs to another program or a newer
+        version.
+    """
+
+    def __init__(
+        self, path: str | Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES
+    ):
+        self.path = default_cache_path() if path is None else Path(path).expanduser()
+        self.max_bytes = max_bytes
+        self.usable = True
+        # By process and thread: a forked child may neither use nor close what its
+        # parent opened.
+        self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, '_connections': {}}
+
+    def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
+        """The scores of those pairs (knowledge, response) that have one here."""
+        scores: dict[Pair, Score] = {}
+        if not self.usable:
+            return scores
+        now, unnoted = int(time.time()), []
+        with self._go_on_without():
+            connection = self._connect()
+            for pair in pairs:
+                key = make_key(signature, pair)
+                row = connection.execute(
+                    'SELECT value, used <= ? FROM scores WHERE key = ?',
+                    (now - USE_NOTED_EVERY, key),
+                ).fetchone()
+                score = row and decode(row[0], signature)
+                if score:
+                    scores[pair] = score
+                    if row[1]:
+                        unnoted.append((now, key))
+            if unnoted:
+                with connection:
+                    note = 'UPDATE scores SET used = ? WHERE key = ?'
+                    connection.executemany(note, unnoted)
+        return scores
+
+    def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
+        """Keep the scores of pairs, either all or none, replacing earlier ones."""
+        if not self.usable or not scores:
+            return
+        now = int(time.time())
+        rows = [
+            (make_key(signature, pair), signature, encode(score, signature), now)
+            for pair, score in scores.items()
+        ]
+        with self._go_on_without():
+            connection = self._connect()
+            with connection:
+                insert = 'INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)'
+                connection.executemany(insert, rows)
+                is_full = connection.execute(FILE_SIZE).fetchone()[0] > self.max_bytes
+                if is_full:
+                    connection.execute(DELETE_OLDEST_TENTH)
+            if is_full:
+                connection.execute(SHRINK)
+
+    def signatures(self) -> list[StoredSignature]:
+        """
+        What the file holds for each signature, the one with most scores first.
+
+        :raises ConfigError: if the file cannot be used.
+        """
+        query = (
+            'SELECT signature, count(*), sum(length(value)), max(used) FROM scores '
+            'GROUP BY signature ORDER BY count(*) DESC, signature'
+        )
+        try:
+            return [StoredSignature(*row) for row in self._connect().execute(query)]
+        except (sqlite3.Error, OSError) as e:
+            raise ConfigError(self._close_and_explain(e)) from e
+
+    def clear(
+        self, signature: str | None = None, unused_for: float | None = None
+    ) -> int:
+        """
+        Delete scores; a damaged file as a whole, if all scores are to be deleted.
+
+        :param signature: delete only scores with this full signature.
+        :param unused_for: delete only scores that were not used for this many seconds.
+        :return: how many scores were deleted; 0 of a damaged file.
+        :raises ConfigError: if the file cannot be used.
+        """
+        until = None if unused_for is None else int(time.time() - unused_for)
+        try:
+            connection = self._connect()
+            with connection:
+                count = connection.execute(
+                    'DELETE FROM scores WHERE (:text IS NULL OR signature = :text) '
+                    'AND (:until IS NULL OR used <= :until)',
+                    {'text': signature, 'until': until},
+                ).rowcount
+            connection.execute(SHRINK)
+            return count
+        except (sqlite3.Error, OSError) as e:
+            problem = self._close_and_explain(e)
+            # What is out of reach, not damaged, has an error of a class of its own.
+            is_damaged = type(e) is sqlite3.DatabaseError
+            if not is_damaged or signature is not None or until is not None:
+                raise ConfigError(problem) from e
+        for ending in ('', '-wal', '-shm'):
+            beside(self.path, ending).unlink(missing_ok=True)
+        return 0
+
+    def file_bytes(self) -> int:
+        """The size of the cache on disk, in bytes; 0 if there is none."""
+        names = (self.path, beside(self.path, '-wal'))
+        return sum(path.stat().st_size for path in names if path.exists())
+
+    def close(self) -> None:
+        """Close the file for this thread; its next use opens it again."""
+        connection = self._connections.pop(_here(), None)
+        if connection is not None:
+            connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        here = _here()
+        if here not in self._connections:
+            self._connections[here] = open_file(self.path)
+        return self._connections[here]
+
+    @contextmanager
+    def _go_on_without(self) -> Iterator[None]:
+        """Warn of an error, and use the cache no more."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as e:
+            self.usable = False
+            problem = self._close_and_explain(e)
+            _logger.warning(f'{problem} Scoring goes on without it.')
+
+    def _close_and_explain(self, error: Exception) -> str:
+        self.close()
+        return (
+            f'The score cache {self.path} cannot be used: {error}. Empty it with '
+            f'"parlai_q2 cache --clear all --cache-file {self.path}", or give '
+            f'{ANOTHER}.'
+        )
+
+
+def open_file(path: Path) -> sqlite3.Connection:
+    """
+    Open a cache, creating it and its table if needed.
+
+    :raises ConfigError: if it is a file of another program or a newer version.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # What another process is just creating has no application id yet.
+    with locked(path, BUSY_TIMEOUT):
+        check_ours(path)
+        connection = sqlite3.connect(path, BUSY_TIMEOUT)
+        try:
+            (version,) = connection.execute('PRAGMA user_version').fetchone()
+            if version > VERSION:
+                raise ConfigError(
+                    f'The score cache {path} was made by a newer version of parlai_q2: '
+                    f'update parlai_q2, or give {ANOTHER}.'
+                )
+            if version < VERSION:
+                connection.executescript(CREATE)
+            connection.execute('PRAGMA journal_mode = WAL')
+            # With WAL, a killed process loses nothing. A power cut may lose the last
+            # writes; those scores are computed again.
+            connection.execute('PRAGMA synchronous = NORMAL')
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def check_ours(path: Path) -> None:
+    """A ConfigError for a file that has content, but not our application id."""
+    head = b''
+    if path.exists():
+        with open(path, 'rb') as stream:
+            head = stream.read(ID_AT + 4)
+    if head and head[ID_AT:] != APPLICATION_ID.to_bytes(4, 'big'):
+        raise ConfigError(
+            f'{path} is not a parlai_q2 score cache, or its beginning is damaged. Give '
+            f'{ANOTHER}, or delete this one if nobody needs it.'
+        )
+
+
+def make_key(signature: str, pair: Pair) -> bytes:
+    """The SHA-256 of a signature and all texts, including where each ends."""
+    knowledge, response = pair
+    digest = hashlib.sha256()
+    for text in (signature, *knowledge, response):
+        encoded = text.encode('utf-8', 'surrogatepass')
+        digest.update(b'%d:' % len(encoded) + encoded)
+    return digest.digest()
+
+
+def encode(score: Score, signature: str) -> bytes:
+    """A score as JSON, which does not repeat the signature it is stored under."""
+    fields = score.to_dict()
+    if fields['signature'] == signature:
+        del fields['signature']
+    return json.dumps(fields, allow_nan=False).encode()
+
+
+def decode(value: bytes, signature: str) -> Score | None:
+    """Read back what :func:`encode` returned; None if it is not a score."""
+    try:
+        return Score.from_dict({'signature': signature, **json.loads(value)})
+    except (InputError, TypeError, ValueError):
+        # It was written by a version with other fields, or is damaged.
+        return None
+
+
+def _here() -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()
