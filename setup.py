@@ -121,10 +121,10 @@ setup(
         'plots': ['matplotlib'],
         'wordnet': ['nltk'],
         # The chat in the browser.
-        'web': ['h11', 'starlette', 'uvicorn'],
+        'web': ['starlette', 'uvicorn'],
         # The proxy for chat clients.
         # Without sniffio, httpx looks for it on disk five times a request.
-        'serve': ['h11', 'prometheus-client', 'sniffio', 'starlette', 'uvicorn'],
+        'serve': ['prometheus-client', 'sniffio', 'starlette', 'uvicorn'],
         # The first that knows Parquet's type for JSON.
         'parquet': ['pyarrow>=19'],
         # The first that was tried.

@@ -22,7 +22,7 @@ from parlai_q2.scorers.roles import NONE, Role
 
 API_KEY_VARIABLE = 'PARLAI_Q2_API_KEY'
 UPSTREAM_KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
-# Connections at a time. Those of one machine are not limited: they may be a proxy's.
+# Connections at a time; with more, requests get 503.
 MAX_CONNECTIONS = 2000
 # Seconds for which a connection is kept: longer than clients keep theirs, which could
 # otherwise ask while it is being closed.
@@ -143,16 +143,15 @@ def run(opt: Options) -> None:
         check_package(module, package, 'serve', 'parlai_q2 serve')
     import uvicorn
 
-    from parlai_q2.report.chat.connections import Limits, listen, make_config
+    from parlai_q2.report.chat.connections import listen, make_config
 
     socket = listen(opt['host'], opt['port'])
     app = app_from_opt(opt)
     # Other loggers may quote what a user wrote.
     logging.getLogger('parlai_q2.scorers').setLevel(logging.ERROR)
-    limits = Limits(MAX_CONNECTIONS, MAX_CONNECTIONS)
     config = make_config(
         app,
-        limits,
+        MAX_CONNECTIONS,
         opt['shutdown_seconds'],
         lifespan='on',
         timeout_keep_alive=KEEP_ALIVE,

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parlai_q2.errors import ConfigError, InputError, ServerError
 from parlai_q2.json_values import JsonObject, read_json
-from parlai_q2.report.chat.guards import check_token, check_type, refuse
+from parlai_q2.report.chat.guards import CLOSE, check_token, check_type, refuse
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
 from parlai_q2.serve.settings import ServeSettings
@@ -157,7 +157,8 @@ async def read_body(request: Request, settings: ServeSettings) -> JsonObject:
     try:
         await asyncio.wait_for(read(), settings.patience)
     except (TimeoutError, asyncio.TimeoutError):
-        refuse(408, f'The request did not arrive within {settings.patience:g} s.')
+        problem = f'The request did not arrive within {settings.patience:g} s.'
+        refuse(408, problem, CLOSE)
     try:
         body, odd_fields = read_json(content)
     except (ValueError, RecursionError):

@@ -4,14 +4,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import httpx
 import uvicorn
 
 from parlai_q2.generate.server import ChatServer
-from parlai_q2.report.chat.connections import BoundedConnection, Limits, listen
+from parlai_q2.report.chat.connections import listen, make_config
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.serve import ServeSettings, make_app
 from tests.agents.protocol_server import Broken, Served, serving
@@ -24,7 +23,6 @@ RIGHT, WRONG = 'Bees have five eyes.', 'Wasps build nests of grey paper.'
 def proxy(
     url: str,
     abstain_below: float | None = None,
-    limits: Limits | None = None,
     grounder: Any = None,
     timeout: float = 5.0,
     relevance: Any = None,
@@ -41,21 +39,17 @@ def proxy(
     server = ChatServer(url, timeout=timeout, retries=0, concurrency=64)
     app = make_app(server, reranker, ServeSettings(**settings), grounder)
     with (
-        serving_app(app, limits or Limits(200, 200)) as base,
+        serving_app(app) as base,
         httpx.Client(base_url=base, timeout=20, trust_env=False) as client,
     ):
         yield client
 
 
 @contextmanager
-def serving_app(app: Any, limits: Limits) -> Iterator[str]:
+def serving_app(app: Any) -> Iterator[str]:
     """A running app; its address."""
     socket = listen('127.0.0.1', 0)
-    http = partial(BoundedConnection, limits)
-    config = uvicorn.Config(
-        app, http=http, ws='none', log_config=None, access_log=False
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(make_config(app, 200, 30))
     thread = threading.Thread(target=server.run, kwargs={'sockets': [socket]})
     thread.start()
     try:

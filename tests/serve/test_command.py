@@ -16,7 +16,6 @@ import pytest
 
 from parlai_q2.cli.commands import build_parser, find, run_command
 from parlai_q2.errors import Q2Error
-from parlai_q2.report.chat.connections import Limits
 from tests.agents.protocol_server import serving
 from tests.conftest import ROOT
 from tests.serve.running import proxy, serving_app
@@ -118,7 +117,7 @@ def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
     assert capsys.readouterr().out == f'{REPLIES[1]} consistent\n'
     app = runpy.run_path(str(ROOT / 'docs/examples/starlette_app.py'))['app']
     body = {'knowledge': KNOWLEDGE, 'replies': REPLIES, 'history': ['Who designed it?']}
-    with serving_app(app, Limits()) as url:
+    with serving_app(app) as url:
         completion = httpx.post(url, json=body, timeout=60, trust_env=False).json()
     assert completion['rerank'][0]['text'] == REPLIES[1]
 
@@ -133,7 +132,7 @@ def test_the_small_server_of_the_page_gets_grounded_replies(monkeypatch):
         is_asked.wait(9)
         return ['Hi.'], 1
 
-    with serving_app(app, Limits()) as url, proxy(f'{url}/v1', timeout=60) as client:
+    with serving_app(app) as url, proxy(f'{url}/v1', timeout=60) as client:
         completion = client.post('/v1/chat/completions', json=REQUEST).json()
         streamed = client.post('/v1/chat/completions', json={**REQUEST, 'stream': True})
         assert client.get('/v1/models').json()['data'][0]['id'] == 'shipped'

@@ -36,6 +36,7 @@ from parlai_q2.errors import Q2Error
 from parlai_q2.json_values import JsonObject
 from parlai_q2.reply_progress import Listener, listening
 from parlai_q2.report.chat.guards import (
+    CLOSE,
     Access,
     Guarded,
     answer_refusal,
@@ -50,6 +51,8 @@ _MAX_ERROR = 2_000
 HEARTBEAT = 5.0
 # How often a page that is opened looks whether the worker has begun a reply.
 _LOOK_SECONDS = 0.01
+# Seconds until a request's body has arrived.
+PATIENCE = 30.0
 # The most messages that wait for their replies.
 MAX_WAITING = 8
 # JSON-safe values, as the page reads them.
@@ -171,18 +174,16 @@ class ChatHost:
         return {**state, **added}
 
 
-def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGIApp:
-    """
-    The application of one chat with its page; a request's body must arrive in so many
-    seconds.
-    """
+def make_app(host: ChatHost, page: str, access: Access) -> ASGIApp:
+    """The application of one chat with its page."""
 
     async def read_body(request: Request) -> bytes:
         # No longer than the Content-Length that it was let in with.
         try:
-            return await asyncio.wait_for(request.body(), patience)
+            return await asyncio.wait_for(request.body(), PATIENCE)
         except asyncio.TimeoutError:
-            refuse(408, f'The request did not arrive within {patience:g} seconds.')
+            problem = f'The request did not arrive within {PATIENCE:g} seconds.'
+            refuse(408, problem, CLOSE)
 
     async def show_page(request: Request) -> Response:
         return HTMLResponse(page)

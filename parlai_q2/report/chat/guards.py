@@ -30,6 +30,8 @@ from parlai_q2.turns import without_surrogates
 MAX_TEXT = 8_000
 MAX_KNOWLEDGE = 20_000
 MAX_REQUEST = 500_000
+# The rest of a request that does not arrive in time is not waited for.
+CLOSE = {'Connection': 'close'}
 # What needs no token: the page, which holds nothing of the conversation.
 OPEN_PATHS = ('/',)
 
@@ -145,7 +147,8 @@ class Guarded:
 
 
 def answer_refusal(refused: HTTPException) -> JSONResponse:
-    return JSONResponse({'error': refused.detail}, refused.status_code)
+    body = {'error': refused.detail}
+    return JSONResponse(body, refused.status_code, refused.headers)
 
 
 def _check_origin(headers: Headers) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 import uvicorn
 
 from parlai_q2.report.chat.app import ChatHost, ServedConversation, make_app
-from parlai_q2.report.chat.connections import Limits, listen, make_config
+from parlai_q2.report.chat.connections import listen, make_config
 from parlai_q2.report.chat.guards import Access
 from parlai_q2.report.page import render_chat
 
+MAX_CONNECTIONS = 64
 # Until answers under way have been sent, and then until a reply is there.
 _LAST_WORDS_SECONDS, _GRACE_SECONDS = 1, 0.5
 # What a shell gives a command that Ctrl-C ended.
@@ -32,18 +33,10 @@ class PageServer:
     :param port: 0 takes any free one.
     :param allowed: names that it answers to, besides its addresses and the machine's
         own name.
-    :param limits: of its connections; None for the default, which does not limit how
-        many come from this machine where only this machine can connect.
     :raises ConfigError: when it cannot listen there.
     """
 
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        allowed: Iterable[str] = (),
-        limits: Limits | None = None,
-    ):
+    def __init__(self, host: str, port: int, allowed: Iterable[str] = ()):
         self._socket = listen(host, port)
         self.server_address: tuple[Any, ...] = self._socket.getsockname()
         address = str(self.server_address[0])
@@ -58,9 +51,6 @@ class PageServer:
             name = machine
         url = f'http://{name}:{self.server_address[1]}/'
         self.access = Access(frozenset(names), self.private, url)
-        self.limits = limits or Limits()
-        if limits is None and self.private:
-            self.limits.from_one = self.limits.in_all
         self.host: ChatHost | None = None
         self._server: uvicorn.Server | None = None
 
@@ -91,9 +81,12 @@ class PageServer:
             conversation = worker.submit(make_conversation).result()
             page = render_chat(conversation.state()['model'])
             self.host = ChatHost(conversation, worker)
-            app = make_app(self.host, page, self.access, self.limits.patience)
             config = make_config(
-                app, self.limits, _LAST_WORDS_SECONDS, loop='asyncio', lifespan='off'
+                make_app(self.host, page, self.access),
+                MAX_CONNECTIONS,
+                _LAST_WORDS_SECONDS,
+                loop='asyncio',
+                lifespan='off',
             )
             self._server = _Server(config, self.host)
             self._server.run(sockets=[self._socket])
