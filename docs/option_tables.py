@@ -67,8 +67,8 @@ with the other name, such as `--choose-preset`. `--explain` has only `--explain-
 The agents `grounded_rerank` and `consistency` have the options of scorers, too."""
 # The only default of several lines, which has no place in a table.
 LONG_DEFAULT = '[a text](../agents/generators.md#models-behind-a-server)'
-# ParlAI's scripts with other defaults: their options are ParlAI's and the agent's.
-NOT_LISTED = ('interactive_web', 'multiprocessing_eval')
+# ParlAI's script with other defaults: its options are ParlAI's and the agent's.
+NOT_LISTED = ('interactive_web',)
 OPTIONS_PAGE = DOCS / 'reference' / 'options.md'
 COMMANDS_PAGE = DOCS / 'reference' / 'commands.md'
 ROLES = tuple(f'--{role.value}' for role in Role)

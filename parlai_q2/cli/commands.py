@@ -79,7 +79,6 @@ GROUPS = {
             'conditions', 'Compare replies on given and on retrieved knowledge', True
         ),
         Command('bench', 'Time scoring and reranking'),
-        Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
     ),
     'Chat and evaluate models': (
         Command('interactive_web', 'Chat in the browser, with evidence', True),
