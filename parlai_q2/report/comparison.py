@@ -1,6 +1,6 @@
 """
 Writes a page that compares two runs: two scorings of the same responses, or two
-systems' responses to the same turns; what changed in each, and why.
+systems' responses to the same turns; what changed in each.
 
 Two entries are paired if their id, knowledge and response are equal; of the remaining
 ones, those with equal knowledge and response, since a run may lack ids. If more entries
@@ -34,11 +34,6 @@ from parlai_q2.report.page import (
 )
 from parlai_q2.signature import Signature
 from parlai_q2.text.visible import one_line
-
-# How a claim differs between two runs, in the order of the page: the knowledge gave
-# another answer; it was compared otherwise; what was marked without a question has
-# other words, another status or sentence; only one of the runs asked the question.
-FATES = ('answer', 'comparison', 'mark', 'before', 'after', 'same')
 
 # The fields that both runs share, and the candidates, which the page does not show.
 _NOT_OF_A_SIDE = ('id', 'class', 'history', 'rerank')
@@ -121,19 +116,9 @@ def _record_key(entry: Entry) -> tuple[str, ...]:
 
 
 def compare_entries(before: Entry, after: Entry) -> JsonObject:
-    """
-    How one response changed, as the page's data. ``rows`` are of
-    :func:`compare_claims`; ``why`` has how many claims differ by fate, and ``whole``
-    where only one of the runs compared the whole response.
-    """
+    """How one response changed, as the page's data."""
     difference = round(after['score'] - before['score'], 4)
     is_flip = before['label'] != after['label']
-    other_text = _text_key(before)[1] != _text_key(after)[1]
-    # Of two responses, each has evidence of its own.
-    rows = [] if other_text else compare_claims(before['claims'], after['claims'])
-    reasons = Counter(fate for _, _, fate in rows if fate != 'same')
-    if not other_text and before['fallback'] != after['fallback']:
-        reasons['whole'] = 1
     return {
         'id': after['id'],
         'class': after['class'] or before['class'],
@@ -142,69 +127,13 @@ def compare_entries(before: Entry, after: Entry) -> JsonObject:
         'after': _side(after),
         'difference': difference,
         'flip': is_flip,
-        'other': other_text,
-        'rows': rows,
-        'why': reasons,
+        'other': _text_key(before)[1] != _text_key(after)[1],
         'changed': bool(difference or is_flip),
     }
 
 
 def _side(entry: Entry) -> Entry:
     return {k: v for k, v in entry.items() if k not in _NOT_OF_A_SIDE}
-
-
-def compare_claims(
-    before: Sequence[Entry], after: Sequence[Entry]
-) -> list[tuple[int, int, str]]:
-    """
-    The claims of two runs side by side, those that differ first; where something was
-    asked, those with questions.
-
-    :return: for each claim, its indices in both lists (-1 if missing) and one of
-        :data:`FATES`. The same question about the same words makes one row; without
-        questions, overlapping words do, equal ones first.
-    """
-    places_before, places_after = _claim_places(before), _claim_places(after)
-    rows: list[tuple[int, int, str]] = []
-    for match in (_equal, _overlap):
-        for new in list(places_after):
-            old = next((n for n in places_before if match(before[n], after[new])), None)
-            if old is not None:
-                places_before.remove(old)
-                places_after.remove(new)
-                rows.append((old, new, _fate(before[old], after[new])))
-    rows += [(-1, n, 'after' if after[n]['question'] else 'mark') for n in places_after]
-    rows += [
-        (n, -1, 'before' if before[n]['question'] else 'mark') for n in places_before
-    ]
-    return sorted(rows, key=lambda row: (FATES.index(row[2]), row[1] < 0, row[1]))
-
-
-def _claim_places(claims: Sequence[Entry]) -> list[int]:
-    """The places of the claims with questions, or of all if nothing was asked."""
-    with_question = [n for n, claim in enumerate(claims) if claim['question']]
-    return with_question or list(range(len(claims)))
-
-
-def _equal(before: Entry, after: Entry) -> bool:
-    # A question is about a word, wherever it stands.
-    names = ('question', 'text') if after['question'] else ('question', 'text', 'at')
-    return all(before[name] == after[name] for name in names)
-
-
-def _overlap(before: Entry, after: Entry) -> bool:
-    (start, end), (other_start, other_end) = before['at'], after['at']
-    is_mark = not before['question'] and not after['question']
-    return is_mark and start < other_end and other_start < end
-
-
-def _fate(before: Entry, after: Entry) -> str:
-    different = {name for name in after if before[name] != after[name]}
-    if not after['question']:
-        return 'mark' if different & {'text', 'evidence', 'status'} else 'same'
-    if 'evidence' in different:
-        return 'answer'
-    return 'comparison' if different & {'comparison', 'support'} else 'same'
 
 
 class TwoRunOverview:

@@ -41,43 +41,34 @@ def test_the_lists_filter(opened):
     expected = {
         ('moved', 'flip'): 6,
         ('moved', 'lower'): 4,
-        ('why', 'answer'): 5,
         ('class', 'inconsistent'): 4,
     }
     assert opened.count_choices(*expected) == expected
 
 
-def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
-    assert '1 different answer, 1 new question, 1 question dropped' in opened.text(
-        '.why'
-    )
+def test_a_row_opens_to_both_runs_and_their_evidence(opened):
     opened.click('.toggle')
     before, after = opened.texts('.choice')
     assert 'Before: a 0.33' in before
     assert 'After: b 0.67' in after
     expected = (
-        ('When was Madonna born?', 'different answer')
-        + ('August 16, 1958', '(no answer)'),
-        ('not asked', 'only asked before'),
-        ('only asked after',),
-        ('the same',),
+        ('Who was born in 1985?', 'exact'),
+        ('When was Madonna born?', 'August 16, 1958'),
+        ('Where was Madonna born?',),
+        ('Who was born in 1985?', 'exact'),
+        ('When was Madonna born?', '(no answer)'),
+        ('Who is a singer?',),
     )
-    for line, parts in zip(opened.texts('.both tbody tr'), expected, strict=True):
+    for line, parts in zip(opened.texts('.evidence tbody tr'), expected, strict=True):
         assert all(part in line for part in parts), line
     assert 'id r0 · annotation inconsistent' in opened.text('.detail')
 
 
-def test_marks_of_two_runs_stand_beside_each_other(browser, tmp_path):
+def test_a_mark_leads_to_its_line_in_the_second_run(browser, tmp_path):
     before, after = marks('in 1985', 'Madonna'), marks('1985 in Canada', 'Madonna')
     browser.goto(written(tmp_path, [before], [{**after, 'score': 0.2}]))
-    assert browser.text('.why') == '1 marked differently'
-    browser.click('.toggle')
-    assert browser.texts('.both th')[0] == 'In the response'
-    moved, same = browser.texts('.both tbody tr')
-    assert 'in 1985 → 1985 in Canada' in moved
-    assert 'not in the knowledge' in moved
-    assert 'Madonna: Madonna sang.' in same
-    assert 'supported 0.90' in same
+    browser.click('td.said .unsupported')
+    assert browser.texts('tr.picked td:first-child') == ['1985 in Canada']
     assert browser.complaints() == []
 
 
@@ -93,7 +84,6 @@ def test_the_replies_of_two_systems_are_read_in_the_row_and_named_in_words(
     )
     assert 'Or not.' in cell_text
     assert 'Before' not in browser.text('body')
-    # It opens where there is no table of its sentences.
     browser.click('td.said .one-of-two:last-child .unsupported')
-    assert browser.count('.detail') == 1
+    assert browser.texts('tr.picked td:first-child') == ['Canada']
     assert browser.complaints() == []

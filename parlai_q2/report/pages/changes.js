@@ -3,70 +3,8 @@ const { names, words: [FIRST, SECOND], signatures, changes } = JSON.parse(byId('
 const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
 const classed = changes.some((c) => c.class);
 const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
-const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
-const FATES = {
-  answer: 'different answer',
-  comparison: 'compared differently',
-  before: 'only asked before',
-  after: 'only asked after',
-  mark: 'marked differently',
-  same: 'the same',
-};
-
-// Why a score moved, in words.
-function reasons({ why, changed, before, other }) {
-  if (other) return 'another response';
-  const found = [];
-  if (why.answer) found.push(counted(why.answer, 'different answer', 'different answers'));
-  if (why.comparison) found.push(`${why.comparison} compared differently`);
-  if (why.mark) found.push(`${why.mark} marked differently`);
-  if (why.after) found.push(counted(why.after, 'new question', 'new questions'));
-  if (why.before) found.push(counted(why.before, 'question dropped', 'questions dropped'));
-  if (why.whole) found.push('compared as a whole in one run');
-  if (!found.length && changed) {
-    found.push(before.claims.length ? 'the same evidence'
-      : before.fallback ? 'compared as a whole' : 'no questions');
-  }
-  return found.join(', ');
-}
 
 // --- the detail below a row
-
-// The claims of both runs, one line each; clicking a mark highlights its claims.
-function claimsOf(change) {
-  const { before, after } = change;
-  if (change.other) return null;
-  if (!change.rows.length) {
-    const whole = before.fallback || after.fallback;
-    return el('p', { class: 'note' }, whole
-      ? 'No valid question in either run: the response was compared as a whole.'
-      : 'These scores come without evidence.');
-  }
-  const some = asked([...before.claims, ...after.claims]).length > 0;
-  const titles = [...(some ? ['Question'] : []), 'In the response', `${FIRST}: ${names[0]}`,
-    `${SECOND}: ${names[1]}`, 'What differs'];
-  const lines = change.rows.map(([old, now, fate]) => {
-    const [was, is] = [before.claims[old], after.claims[now]];
-    const shown = is || was;
-    const said = was && is && was.text !== is.text ? `${was.text} → ${is.text}` : shown.text;
-    const cells = [...(some ? [[shown.question]] : []), [said],
-      claimOf(was, shown), claimOf(is, shown), [FATES[fate]]];
-    return el('tr', { class: `${shown.status}${fate === 'same' ? '' : ' differs'}`,
-      tabindex: '-1', 'data-after': now },
-    ...cells.map((content, i) => el('td', { 'data-name': titles[i], dir: i < titles.length - 3 ? 'auto' : null },
-      ...content)));
-  });
-  return el('table', { class: 'evidence both' },
-    el('thead', {}, el('tr', {}, ...titles.map((t) => el('th', { scope: 'col', dir: 'auto' }, t)))),
-    el('tbody', {}, ...lines));
-}
-
-function claimOf(claim, other) {
-  if (!claim) return [el('span', { class: 'note' }, other.question ? 'not asked' : 'not marked')];
-  return [el('span', { dir: 'auto' }, ...foundFor(claim)),
-    el('span', { class: `verdict ${claim.status}` },
-      `${comparisonOf(claim)} ${fixed(claim.support)}`)];
-}
 
 function sideOf(title, side, clipped) {
   const facts = [basisOf(side)].filter(Boolean);
@@ -90,9 +28,10 @@ function detailOf(change, pick) {
   }
   box.append(section(`${FIRST} and ${SECOND.toLowerCase()}`, el('div', { class: 'pair' },
     sideOf(`${FIRST}: ${names[0]}`, before, long), sideOf(`${SECOND}: ${names[1]}`, after, long))));
-  const evidence = [claimsOf(change),
-    asked(after.claims).length ? claimTable(after.claims, false) : null].filter(Boolean);
-  if (evidence.length) box.append(section('Evidence', ...evidence));
+  box.append(section(`Evidence, ${FIRST.toLowerCase()}`, evidence(before)));
+  // Where the lines of a mark are highlighted.
+  box.append(section(`Evidence, ${SECOND.toLowerCase()}`,
+    el('div', { class: 'second' }, evidence(after))));
   const marks = (side) => JSON.stringify(side.knowledge);
   if (marks(before) === marks(after)) {
     box.append(section('Knowledge', scrolling('Knowledge',
@@ -116,14 +55,6 @@ function knowledgeOf(title, side, pick) {
     scrolling(`Knowledge, ${title}`, marked(side.knowledge, side.claims, pick)));
 }
 
-function pickBoth(box, places) {
-  const lines = [...box.querySelectorAll('table.evidence tbody tr')];
-  const picked = lines.filter((line) => places.includes(Number(line.dataset.after)));
-  lines.forEach((line) => line.classList.toggle('picked', picked.includes(line)));
-  // Of two systems' replies, sentences are marked without a table of them.
-  picked[0]?.focus();
-}
-
 // --- the table
 
 const saidOf = ({ response, claims }, pick) => marked(response, claims, pick, CLIP);
@@ -143,7 +74,6 @@ const columns = [
   side(SECOND, (c) => c.after),
   { name: 'Response', kind: 'said', cell: (c, pick) => (
     c.other ? bothSaid(c, pick) : saidOf(c.after, pick)) },
-  { name: 'Why', key: reasons, kind: 'minor why', cell: reasons },
   ...(classed ? [{ name: 'Annotation', key: (c) => c.class, kind: 'minor',
     cell: (c) => words(c.class) }] : []),
   { name: 'Record', key: (c) => c[PLACE], kind: 'minor id', cell: (c) => c.id },
@@ -176,10 +106,6 @@ showTable({
       fits: (c, value) => c.before.label === value },
     { id: 'label-after', options: choicesOf(changes.map((c) => c.after.label)),
       fits: (c, value) => c.after.label === value },
-    { id: 'why', options: [['', 'any'], ['answer', 'different answers'],
-      ['comparison', 'compared differently'], ['mark', 'marked differently'], ['after', 'new questions'],
-      ['before', 'questions dropped'], ['whole', 'compared whole in one run']],
-      fits: (c, value) => Boolean(c.why[value]) },
     { id: 'class', options: choicesOf(changes.map((c) => c.class)),
       fits: (c, value) => c.class === value },
   ],
@@ -187,5 +113,5 @@ showTable({
     plain(c.after.knowledge), ...c.history]
     .join('\n'),
   detail: detailOf,
-  pickIn: pickBoth,
+  pickIn: (box, places) => pickLines(box.querySelector('.second'), places),
 });
