@@ -6,7 +6,7 @@ Measures what a record costs beside model inference, step by step::
 A scorer reads a file in chunks, as ``parlai_q2 score`` does, but random probabilities
 stand in for what its classifier computes. The processor time of each step is printed;
 without a file that of a few thousand pairs of the sample, as
-:mod:`benchmarks.scale` writes them.
+:mod:`parlai_q2.benchmark.scale` writes them.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.scale import write_records
-from parlai_q2.benchmark import StageClock
+from parlai_q2.benchmark.measuring import StageClock, sample
+from parlai_q2.benchmark.scale import write_records
 from parlai_q2.cli.log import run_module
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.io.write import encode_line
@@ -35,10 +35,9 @@ from parlai_q2.runs import score_job
 from parlai_q2.runs.file_run import cut_chunks
 from parlai_q2.scorers import Scorer, checked, consistency, grounded, load_scorer, shell
 from parlai_q2.scorers.premises import SplitRule
-from parlai_q2.scripts.bench import sample
 
 SEED = 20220523
-# What benchmarks.scale would write, when no file is given.
+# What parlai_q2.benchmark.scale would write, when no file is given.
 PAIRS = 4000
 MODEL, REST, ALL = 'model', 'the rest', 'all'
 # The functions of each step; what they call of another step counts for that one.

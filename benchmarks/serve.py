@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from parlai_q2.benchmark import processor_seconds
+from parlai_q2.benchmark.measuring import processor_seconds
 
 PLACES = 'hall museum bridge tower library garden harbour station'.split()
 PATH = '/v1/chat/completions'

@@ -1,21 +1,16 @@
 """
 ``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; and what
 reranking adds to a turn, which needs ParlAI. Where asked, also what a record of a large
-file costs in one process and with Ray, what more candidates give, and what filtering by
-a mutator costs: these parts are in the folder benchmarks of a checkout.
+file costs in one process and with Ray, and what more candidates give.
 """
 
 import json
-import sys
-from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
-from types import ModuleType
 from typing import Any
 
-import parlai_q2
-from parlai_q2 import benchmark
+from parlai_q2.benchmark import candidates, measuring, scale
+from parlai_q2.benchmark.measuring import sample
 from parlai_q2.cli import log
 from parlai_q2.cli.commands import check_parlai
 from parlai_q2.cli.scorer_options import (
@@ -35,8 +30,8 @@ from parlai_q2.turns import Example
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What is measured by default; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
-# Only if asked for: modules of the folder benchmarks, which a checkout has.
-BESIDE = ('scale', 'candidates', 'filtering')
+# Only if asked for.
+FURTHER = {'scale': scale.run, 'candidates': candidates.run}
 TURNS = 10  # that are reranked
 
 
@@ -52,7 +47,7 @@ def add_options(parser: OptionParser) -> None:
         default=','.join(PARTS),
         help='comma-separated: metric, loop, reranking (needs ParlAI); scale: '
         'large files in one process and with Ray; candidates: how much '
-        'more candidates help; filtering: the cost of a mutator',
+        'more candidates help',
     )
     group.add_argument(
         '--measure', default='precision', help='the scorer of the part scale'
@@ -86,7 +81,7 @@ def add_options(parser: OptionParser) -> None:
 def run(opt: Options) -> JsonObject:
     """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
-    part_names = (*PARTS, *BESIDE)
+    part_names = (*PARTS, *FURTHER)
     unknown = sorted(set(parts) - set(part_names))
     if unknown:
         raise UnknownNameError('part of the benchmark', unknown[0], part_names)
@@ -96,26 +91,26 @@ def run(opt: Options) -> JsonObject:
     if len(examples) < 2:
         raise InputError('A benchmark needs at least two responses.')
     limit_from_opt(opt)
-    report: JsonObject = {'machine': benchmark.machine()}
+    report: JsonObject = {'machine': measuring.machine()}
     largest_difference = 0.0
     if {'metric', 'loop'} & set(parts):
         scorer: Any = load_scorer('q2', opt['preset'], device=scorer_device(opt))
         report['signature'] = str(scorer.signature)
-        metric, batched = benchmark.measure_batched(scorer, examples, opt['rounds'])
+        metric, batched = measuring.measure_batched(scorer, examples, opt['rounds'])
         report['metric'] = metric
-        report['peak_memory_gb'] = round(benchmark.peak_memory_mb() / 1000, 2)
+        report['peak_memory_gb'] = round(measuring.peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
             largest_difference = add_loops(metric, opt, scorer, examples, batched)
-        log.show_result(benchmark.describe_metric(metric))
+        log.show_result(measuring.describe_metric(metric))
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
-    for part in BESIDE:
+    for part, measure in FURTHER.items():
         if part in parts:
-            report[part] = benchmark_beside(part).run(opt, outfile)
+            report[part] = measure(opt, outfile)
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
-    if largest_difference > benchmark.TOLERANCE:
+    if largest_difference > measuring.TOLERANCE:
         raise Q2Error('The batched metric differs from the loop.')
     return report
 
@@ -132,12 +127,12 @@ def add_loops(
     transformers; return the largest difference between a value of the batch and of the
     loop.
     """
-    _, looped = benchmark.measure_loop(scorer, examples)
-    metric['largest_difference'] = max(benchmark.differences(batched, looped))
-    preset = benchmark.as_published(load_preset(opt['preset']))
+    _, looped = measuring.measure_loop(scorer, examples)
+    metric['largest_difference'] = max(measuring.differences(batched, looped))
+    preset = measuring.as_published(load_preset(opt['preset']))
     published: Any = load_scorer('q2', preset, device=scorer_device(opt))
-    seconds, looped = benchmark.measure_loop(published, examples)
-    metric['mean_difference_to_loop'] = fmean(benchmark.differences(batched, looped))
+    seconds, looped = measuring.measure_loop(published, examples)
+    metric['mean_difference_to_loop'] = fmean(measuring.differences(batched, looped))
     metric['loop'] = seconds
     metric['speed_up'] = seconds / metric['batched']['median']
     return float(metric['largest_difference'])
@@ -160,26 +155,6 @@ def rerank(scorer: str, opt: Options) -> JsonObject:
         )
     )
     turns = [(f['knowledge'], f['message']) for f in sample()[:TURNS]]
-    timings = benchmark.measure_reranking(agent, turns)
-    log.show_result(benchmark.describe_reranking(scorer, timings))
+    timings = measuring.measure_reranking(agent, turns)
+    log.show_result(measuring.describe_reranking(scorer, timings))
     return timings
-
-
-def benchmark_beside(name: str) -> ModuleType:
-    """A module of the folder ``benchmarks``, which only a checkout has."""
-    root = Path(parlai_q2.__file__).resolve().parent.parent
-    if not (root / 'benchmarks').is_dir():
-        raise Q2Error(
-            f'The part {name} of the benchmark needs a checkout of the project, with '
-            f'its folder benchmarks. The parts {", ".join(PARTS)} do not.'
-        )
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
-    return import_module(f'benchmarks.{name}')
-
-
-def sample() -> list[JsonObject]:
-    """The records of the evaluation turns of the sample that ships."""
-    path = files('parlai_q2.tasks.grounded_sample') / 'sample.jsonl'
-    lines = path.read_text(encoding='utf-8').splitlines()
-    return [fields for fields in map(json.loads, lines) if fields['fold'] == 'eval']

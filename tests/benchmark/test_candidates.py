@@ -2,7 +2,11 @@
 
 import pytest
 
-from benchmarks.candidates import CandidateBench, describe_candidates, draw_candidates
+from parlai_q2.benchmark.candidates import (
+    CandidateBench,
+    describe_candidates,
+    draw_candidates,
+)
 from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.rerank import Reranker
 from parlai_q2.turns import Turn

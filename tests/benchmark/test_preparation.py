@@ -1,7 +1,7 @@
 """Preparation is measured step by step, without the model."""
 
 from benchmarks.preparation import ALL, REST, STEPS, describe, measure
-from parlai_q2.benchmark import StageClock
+from parlai_q2.benchmark.measuring import StageClock
 from parlai_q2.models.converted.engine import ConvertedEncoder
 from parlai_q2.scorers import load_scorer
 from tests.files import write_lines

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from parlai_q2.cli.commands import run_command
-from parlai_q2.errors import InputError, MissingPackageError, Q2Error, UnknownNameError
+from parlai_q2.errors import InputError, MissingPackageError, UnknownNameError
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scripts import bench
 from tests.benchmark.test_measuring import models
@@ -61,10 +61,3 @@ def test_the_metric_and_the_loop_are_timed_without_parlai(tmp_path, monkeypatch)
     batched, published = presets
     assert batched == 'mini'
     assert published.model('nli').settings['engine'] == 'transformers'
-
-
-def test_parts_beside_the_package_need_a_checkout(tmp_path, monkeypatch):
-    alone = tmp_path / 'parlai_q2' / '__init__.py'
-    monkeypatch.setattr('parlai_q2.__file__', str(alone))
-    with pytest.raises(Q2Error, match='scale of the benchmark needs a checkout'):
-        run_command('bench', '--parts', 'scale', '--outfile', str(tmp_path / 'b.json'))

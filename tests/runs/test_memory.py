@@ -9,7 +9,7 @@ import pytest
 CODE = """
 import sys
 from parlai_q2.__main__ import main
-from parlai_q2.benchmark import peak_memory_mb
+from parlai_q2.benchmark.measuring import peak_memory_mb
 sys.argv[1:] = {arguments!r}
 main()
 print(peak_memory_mb())

@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from parlai_q2.benchmark.measuring import sample
 from parlai_q2.models.device import equal_batches
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.scorers.backends import MEAN_WITH
-from parlai_q2.scripts.bench import sample
 
 LONG = 'Bees have five eyes and they live in a hive of wax. ' * 40
 PAIRS = [(record['knowledge'], record['response']) for record in sample()[:12]]

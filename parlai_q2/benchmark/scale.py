@@ -16,12 +16,11 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from parlai_q2.benchmark import processor_seconds
+from parlai_q2.benchmark.measuring import processor_seconds, sample
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.figures.style import line_style, new_figure, save
 from parlai_q2.options import split_names
-from parlai_q2.scripts.bench import sample
 
 # Seconds between two looks at what a command has written.
 EVERY = 0.005

@@ -1,9 +1,10 @@
 """
-What ``parlai_q2 bench`` measures: the machine and its clocks; Q2 in batches, stage by
-stage, and in the one-question-at-a-time loop of the published code, with the same
-models and responses in one run; and what reranking adds to a turn.
+Measures the machine and its clocks; Q2 in batches, stage by stage, and in the
+one-question-at-a-time loop of the published code, with the same models and responses in
+one run; and what reranking adds to a turn.
 """
 
+import json
 import math
 import os
 import platform
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean, median
 from types import SimpleNamespace
@@ -27,6 +29,13 @@ from parlai_q2.q2.metric import Q2Models, Q2Result, q2, q2_one_at_a_time
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.threads import cores
 from parlai_q2.turns import Example, Span
+
+
+def sample() -> list[JsonObject]:
+    """The records of the evaluation turns of the sample that ships."""
+    path = files('parlai_q2.tasks.grounded_sample') / 'sample.jsonl'
+    lines = path.read_text(encoding='utf-8').splitlines()
+    return [fields for fields in map(json.loads, lines) if fields['fold'] == 'eval']
 
 
 def timed(function: Callable[[], object]) -> tuple[float, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from parlai_q2.benchmark.measuring import sample
 from parlai_q2.claims import Label, Score
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import scorer_device
@@ -29,7 +30,6 @@ from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scripts.bench import sample
 from parlai_q2.turns import Example, Turn
 
 NUMBERS = (5, 10, 20, 40)
