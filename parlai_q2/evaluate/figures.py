@@ -1,11 +1,9 @@
 """
 The figures of an evaluation: precision against recall, ROC and reliability; scores by
 class (Honovich et al. 2021, appendix D); density, scores by group and F1 by corpus
-(Dziri et al. 2022, Figures 2 and 7 to 9); what choosing changes; and what people said
-of generators (Santhanam et al. 2021).
+(Dziri et al. 2022, Figures 2 and 7 to 9).
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
-from parlai_q2.evaluate.pools import AnnotatedPool, group_pools
 from parlai_q2.evaluate.sets import (
     BINARY,
     CLASSES,
@@ -24,13 +21,6 @@ from parlai_q2.evaluate.sets import (
     measure_density,
 )
 from parlai_q2.evaluate.tables.responses import f1_table
-from parlai_q2.evaluate.tables.systems import (
-    DECODINGS,
-    KNOWLEDGE,
-    SIZES,
-    cells_table,
-    generators_table,
-)
 from parlai_q2.figures.curves import (
     Ranked,
     draw_precision_recall,
@@ -42,8 +32,6 @@ from parlai_q2.figures.distributions import (
     draw_box,
     draw_classes,
     draw_densities,
-    draw_differences,
-    draw_heat,
     draw_points,
 )
 from parlai_q2.figures.style import (
@@ -55,7 +43,6 @@ from parlai_q2.figures.style import (
     save,
 )
 from parlai_q2.intervals import Interval
-from parlai_q2.tables import OURS, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,8 +55,6 @@ AXES = {'density': 'Density (low: abstractive, high: extractive)'}
 # Panels that are compared have the same axes.
 SHARED = {'sharex': True, 'sharey': True}
 FEWEST = 5
-# The darkest colour of hallucinations, in percent.
-MOST_MADE_UP = 50.0
 
 
 class Drawn:
@@ -272,62 +257,6 @@ class Drawn:
             figure.supylabel('F1')
             self._classes_legend(figure, BINARY)
 
-    def choices(self) -> None:
-        """How much more the chosen response scores than the first of its pool."""
-        pools = group_pools(self.annotated.responses)
-        by_measure = {
-            m.name: differences
-            for m in self.scored
-            if (differences := _differences(m, pools)) and m.threshold is not None
-        }
-        if not by_measure:
-            return
-        with self.panels('choices', by_measure) as (figure, drawn):
-            for axes, name in drawn:
-                draw_differences(axes, by_measure[name], name)
-            figure.supxlabel('Score of the chosen response minus that of the first')
-            figure.supylabel('Pools')
-
-    def generators(self) -> None:
-        """Maps of what people said of generators, and of F1 by generator."""
-        judgements = generators_table(self.evaluation)
-        if judgements is None or len({row['knowledge'] for row in judgements.rows}) < 2:
-            return
-        with self.drawing('generators', 3.6) as figure:
-            self._maps(figure, judgements, {'factual': 'F', 'hallucination': 'H %'})
-        f1 = cells_table(self.evaluation)
-        if f1 is None:
-            return
-        filled = {key for row in f1.rows for key, cell in row.items() if cell}
-        for measure in self.evaluation.measures:
-            keys = {f'{measure.name} {c}': f'F1 {c}' for c in BINARY}
-            if keys.keys() <= filled:
-                name = re.sub(r'\W+', '_', measure.name)
-                with self.drawing(f'generators_{name}', 3.6) as figure:
-                    self._maps(figure, f1, keys)
-
-    def _maps(self, figure: 'Figure', table: Table, keys: Mapping[str, str]) -> None:
-        ours = [row for row in table.rows if row['source'] == OURS]
-        rows = figure.subplots(len(keys), len(KNOWLEDGE), sharex=True, sharey=True)
-        for line, (key, head) in zip(rows, keys.items()):
-            percent = 100 if head.endswith('%') else 1
-            for axes, knowledge in zip(line, KNOWLEDGE):
-                cells = {}
-                for row in ours:
-                    value = row.get(key)
-                    if row['knowledge'] == knowledge and isinstance(value, Interval):
-                        cell = str(row['size']), str(row['decoding'])
-                        cells[cell] = Interval(*(percent * n for n in value))
-                draw_heat(
-                    axes,
-                    SIZES,
-                    DECODINGS,
-                    cells,
-                    title=f'{head}, {knowledge}',
-                    decimals=0 if percent > 1 else 2,
-                    top=MOST_MADE_UP if percent > 1 else 1.0,
-                )
-
 
 def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:
     """Classes of so few responses that their bars would dwarf those of the others."""
@@ -335,15 +264,6 @@ def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:
     if max(sizes.values()) < FEWEST:
         return []
     return [c for c, size in sizes.items() if size < FEWEST]
-
-
-def _differences(measure: Measure, pools: Sequence[AnnotatedPool]) -> list[float]:
-    differences = []
-    for pool in pools:
-        if all(response in measure for response in pool.responses):
-            values = measure.values(pool.responses)
-            differences.append(float(values.max() - values[0]))
-    return differences
 
 
 def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
@@ -361,6 +281,4 @@ def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     drawn.density()
     drawn.groups()
     drawn.f1()
-    drawn.choices()
-    drawn.generators()
     return drawn.written

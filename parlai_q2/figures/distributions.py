@@ -1,15 +1,14 @@
 """
 Draws how scores are spread: histograms by class (Honovich et al. 2021, Figures 4 to 6)
 and of density (Dziri et al. 2022, Figure 2); box plots and points with their intervals
-by group and class (Figures 7 to 9); maps of numbers; and how much more the chosen
-candidate scores than the first.
+by group and class (Figures 7 to 9).
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
+from parlai_q2.figures.style import BLACK, CLASS_COLOURS
 from parlai_q2.intervals import Interval
 
 if TYPE_CHECKING:
@@ -80,28 +79,6 @@ def _steps(
                 axes.hist(clipped, bins, weights=share, **look)
 
 
-def draw_differences(axes: 'Axes', differences: Sequence[float], title: str) -> None:
-    """
-    Draw how much more the chosen candidate scores than the first; pools in which the
-    first is chosen are counted in words, since their bar would dwarf the others.
-    """
-    import numpy as np
-
-    values = np.asarray(differences, dtype=float)
-    moved = values[values != 0]
-    same = len(values) - len(moved)
-    top = max(1.0, float(np.abs(values).max()))
-    low = -top if (moved < 0).any() else 0.0
-    edges = np.linspace(low, top, BINS + 1).tolist()
-    axes.hist(moved[moved > 0], bins=edges, color=BLUE)
-    axes.hist(moved[moved < 0], bins=edges, color=VERMILION)
-    axes.axvline(float(values.mean()), color=BLACK, linewidth=0.8, linestyle=':')
-    caption = f'same score: {same:,} of {len(values):,}, mean {values.mean():+.3f}'
-    axes.set_title(f'{title}\n{caption}')
-    axes.set_xlim(edges[0], edges[-1])
-    axes.locator_params('y', integer=True)
-
-
 BETWEEN = 0.27  # the classes of one group
 
 
@@ -150,43 +127,3 @@ def draw_points(
     axes.set(title=title, xlim=(-0.55, len(groups) - 0.45), ylim=(-0.03, 1.03))
     axes.set_xticks(range(len(groups)), groups)
     axes.tick_params(labelbottom=True)
-
-
-# Above this share of the scale, a cell is too dark for black text.
-DARK = 0.6
-
-
-def draw_heat(
-    axes: 'Axes',
-    rows: Sequence[str],
-    columns: Sequence[str],
-    cells: Mapping[tuple[str, str], Interval | None],
-    title: str,
-    decimals: int = 2,
-    top: float = 1.0,
-) -> None:
-    """
-    Draw a map; each cell has its number and, smaller, its interval.
-
-    :param top: the number of the darkest colour; white is 0.
-    """
-    import numpy as np
-
-    values = np.full((len(rows), len(columns)), np.nan)
-    for y, row in enumerate(rows):
-        for x, column in enumerate(columns):
-            interval = cells.get((row, column))
-            if interval is not None:
-                values[y, x] = interval.mean
-                colour = 'white' if interval.mean > DARK * top else BLACK
-                mean, low, high = (f'{v:.{decimals}f}' for v in interval[:3])
-                style = {'ha': 'center', 'color': colour}
-                axes.text(x, y - 0.03, mean, style, va='bottom')
-                axes.text(x, y + 0.05, f'{low}–{high}', style, va='top', fontsize=5)
-    axes.imshow(values, cmap='Blues', vmin=0, vmax=top, aspect='auto')
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(rows)), rows)
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    axes.set_title(title)

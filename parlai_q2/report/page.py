@@ -319,9 +319,6 @@ CAPTIONS = {
     'reliability': 'Reliability: is a value a probability?',
     'histograms': 'Scores by class',
     'by_': 'Scores by {rest}',
-    'choices': 'What choosing changes',
-    'generators_': 'F1 by generator, {rest}',
-    'generators': 'Factual correctness and hallucination by generator',
 }
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import Drawn, all_figures
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.figures import all_figures
+from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.figures.curves import bins, calibration_error
 from parlai_q2.intervals import share_interval
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
@@ -83,33 +83,6 @@ def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(InputError, match='Check --outdir'):
         all_figures(evaluation(RESPONSES, VALUES), tmp_path / 'file')
-
-
-def test_pools_show_how_much_more_the_chosen_one_scores(tmp_path):
-    responses = [
-        AnnotatedResponse(f'Known {i // 2}.', f'r{i}', (GOOD, BAD)[i % 2])
-        for i in range(6)
-    ]
-    run = evaluation(responses, [0.9, 0.1, 0.2, 0.6, 0.3, 0.4])
-    Drawn(run, tmp_path).choices()
-    (label,) = (t for t in text_of(tmp_path / 'small_choices.svg') if 'same' in t)
-    assert label == 'same score: 1 of 3, mean +0.167'
-
-
-def test_generators_have_a_map_of_what_people_said_and_one_of_each_scorer(tmp_path):
-    responses = []
-    for n, knowledge in enumerate(('gt', 'gt', 'knn', 'knn')):
-        extra = {'decoding': 'beam', 'verifiable': True, 'factual': n % 2}
-        extra['hallucination'] = n % 2 == 0
-        label = (BAD, GOOD)[n % 2]
-        responses.append(
-            annotated(n, label, corpus=knowledge, system='xlarge', extra=extra)
-        )
-    run = evaluation(responses, [0.1, 0.9, 0.2, 0.8], name='rome')
-    Drawn(run, tmp_path).generators()
-    assert (tmp_path / 'rome_generators_mine.svg').exists()
-    said = text_of(tmp_path / 'rome_generators.svg')
-    assert {'F, gt', 'H %, knn', '50', '0.50', 'xlarge'} <= set(said)
 
 
 @pytest.mark.parametrize('right, count', [(0, 4), (3, 4), (4, 4), (80, 100)])

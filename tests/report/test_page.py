@@ -139,7 +139,6 @@ def test_a_figure_is_named_by_what_it_shows(tmp_path):
     names = {
         'q2_wow_roc': 'ROC: responses found against false alarms',
         'q2_wow_by_density': 'Scores by density',
-        'q2_wow_generators_grounded_fast': 'F1 by generator, grounded fast',
         'q2_wow_own_thing': 'own thing',
     }
     captions = {n: caption(tmp_path / f'{n}.svg', 'q2_wow_') for n in names}
