@@ -117,7 +117,7 @@ def may_ask(turn: str) -> bool:
 # margin in logits, within the bounds, and of its nearness to the question, and
 # a constant. A table's row is no sentence, and the reader finds less in it. Fitted by
 # hand to the questions of tests/retrieve/faqs/questions.jsonl to questions3.jsonl; a
-# test asks them again, and docs/documents.md has the counts on fresh ones.
+# test asks them again, and docs/research.md has the counts on fresh ones.
 PROSE_WEIGHTS, ROW_WEIGHTS = (0.187, 6.3, -6.18), (0.14, 8.0, -6.0)
 MARGIN_BOUNDS = (-10.0, 20.0)
 # How something is done often stands under a heading that says so: of such questions the

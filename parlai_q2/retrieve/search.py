@@ -5,9 +5,9 @@ How an index is searched: the presets, and what is searched for.
 2021, arXiv 2110.05456): the one sentence that is nearest to the mean of a sentence
 encoder's vectors of the turns, and the one passage that DPR finds for the last turn.
 
-Measured on held-out dialogues (docs/documents.md): the last two turns find more than
-the last alone, and names carried on from earlier turns more than these. Names are words
-within a sentence that are capitalised.
+On held-out dialogues, the last two turns find more than the last alone, and names
+carried on from earlier turns more than these. Names are words within a sentence that
+are capitalised.
 
 A question to documents is another matter: the reply before it quotes a passage, which
 its words would find again. It is searched for alone or, if it leans on what was asked

@@ -1,6 +1,7 @@
 """What the pages say beside their commands: links, options, presets."""
 
 import re
+from pathlib import Path
 
 from parlai_q2.cli.commands import COMMANDS, build_parser
 from parlai_q2.presets import load_preset
@@ -12,14 +13,44 @@ def read_page(page: str) -> str:
     return (ROOT / 'docs' / page).read_text('utf-8')
 
 
+def is_there(page: Path, anchor: str) -> bool:
+    """Whether there is a file, and a heading in it for the anchor, if one is given."""
+    if not page.exists() or not anchor:
+        return page.exists()
+    headings = re.findall(r'^#+ (.+)$', page.read_text('utf-8'), re.MULTILINE)
+    plain = [re.sub(r'[^\w -]', '', heading.lower()) for heading in headings]
+    return anchor in [heading.replace(' ', '-') for heading in plain]
+
+
 def test_every_link_leads_somewhere():
     links = [
-        (page, link)
-        for page in pages()
-        for link in re.findall(r'\]\((?!http)([^)#]+)\)', page.read_text('utf-8'))
+        (page, *link)
+        for page in [*pages(), ROOT / 'SECURITY.md', ROOT / 'CHANGELOG.md']
+        for link in re.findall(
+            r'\]\((?!http)([^)#]*)#?([^)]*)\)', page.read_text('utf-8')
+        )
     ]
-    assert len(links) > 100
-    assert [(p, link) for p, link in links if not (p.parent / link).exists()] == []
+    assert len(links) > 200
+    lost = [
+        (page, name, anchor)
+        for page, name, anchor in links
+        if not is_there(page.parent / name if name else page, anchor)
+    ]
+    assert lost == []
+
+
+def test_every_page_that_a_file_names_is_there():
+    named = [
+        (path, *name)
+        for folder in ('parlai_q2', 'agents', 'tasks', 'zoo', 'benchmarks', '.ci')
+        for path in (ROOT / folder).rglob('*')
+        if path.suffix in ('.py', '.yaml', '.md')
+        for name in re.findall(
+            r'\b(docs/[\w/]+\.md)#?([\w-]*)', path.read_text('utf-8')
+        )
+    ]
+    assert len(named) > 20
+    assert [name for name in named if not is_there(ROOT / name[1], name[2])] == []
 
 
 def test_the_tables_of_options_are_those_of_the_parsers():

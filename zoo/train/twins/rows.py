@@ -7,7 +7,7 @@ Writes rows by rule that teach the detector to choose among a generator's candid
 Twins are made of sentences that knowledge entails, changed by rule, and of responses
 that people wrote under one premise. Twins and entailments in other words go to
 ``twins.train.jsonl.gz``, shuffled. Held-out twins, of constructions that no other row
-has, go to ``twins.valid.jsonl.gz``. docs/training.md names the sources and their
+has, go to ``twins.valid.jsonl.gz``. zoo/q2_mini/README.md names the sources and their
 licences.
 """
 
