@@ -6,7 +6,7 @@ import re
 EXCEPTIONS = {
     r'git clone .*': 'needs a repository; what follows it is run in this one',
     r'make (demo|test|coverage|bench|lint|docs|venv)\b.*': 'builds an environment, and '
-    'runs these tests; the targets have tests in tests/packaging',
+    'runs these tests',
     r'parlai train_model -o agents/hf_classifier/training/.*': 'trains for hours on '
     'FEVER; tests/agents/test_classifier_docs.py runs it on a small model',
     r'.* out/conv_fever(\.hf)?\b.*': 'is for the model whose training takes hours; '

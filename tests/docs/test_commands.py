@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.docs.code_in_docs import Code, pages, read_code
-from tests.docs.exceptions import EXCEPTIONS, reason_not_to_run
+from tests.docs.exceptions import reason_not_to_run
 from tests.docs.running import run_command
 from tests.docs.scratch import place_data, prepare
 from tests.tasks import annotated_sets
@@ -100,10 +100,3 @@ def test_what_the_documentation_tells_to_run_runs(
             assert ' exs ' in output
         elif ' display_' in code.text:
             assert output.count('\n') >= 3
-
-
-def test_each_exception_is_of_a_command_that_there_is():
-    for pattern, reason in EXCEPTIONS.items():
-        assert reason
-        matched = [c for c in COMMANDS if re.fullmatch(pattern, c.text, re.DOTALL)]
-        assert matched, f'no page has {pattern}'

@@ -60,18 +60,6 @@ def test_the_tables_of_options_are_those_of_the_parsers():
     assert tables.COMMANDS_PAGE.read_text('utf-8') == tables.command_page(), remedy
 
 
-def test_every_agent_has_its_options_in_the_reference():
-    tables = load_script(ROOT / 'docs' / 'option_tables.py')
-    agents = {p.parent.name for p in (ROOT / 'agents').glob('*/__init__.py')}
-    assert agents == set(tables.TABLES) - {'scorers'}
-    headings = re.findall(r'^## (\w+)$', tables.option_page(), re.MULTILINE)
-    assert sorted(headings) == sorted(tables.TABLES)
-    pages = [p.read_text('utf-8') for p in (ROOT / 'docs/agents').glob('*.md')]
-    for agent in agents:
-        link = f'(../reference/options.md#{agent})'
-        assert any(link in page for page in pages), agent
-
-
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():
     documented = set(re.findall(r'`(--[a-z-]+)', read_page('meta_eval.md')))
     assert documented
