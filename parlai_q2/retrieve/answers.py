@@ -2,9 +2,9 @@
 Finds the answer to a question in a passage, and quotes it.
 
 The shipped question-answering model reads the passage without the sentences that give
-orders to their reader, and returns the margin of its best answer over "no answer". What
-is quoted is the answer's sentence, with neighbours that fit; a list item or a command,
-with the line that introduces it; or a cell of a table, with the name of its row.
+orders to their reader, and returns the margin of its best answer over "no answer". The
+quote is the answer's sentence, with neighbours that fit; a list item or a command, with
+the line that introduces it; or a cell of a table, with the name of its row.
 """
 
 import re
@@ -18,16 +18,16 @@ from parlai_q2.scorers.backends import backend
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span, heading_of
 
-# However much the model prefers that there is none.
+# Accept answers even if the model prefers "no answer".
 ANY = 1e6
 NO_SPAN = Span('', 0, 0)
 # An entry of a FAQ, or two or three sentences.
 QUOTE_WORDS = 45
-# What is longer (a listing) is not said.
+# A quote with more words, such as a listing, is not given.
 LONGEST_QUOTE = 90
-# Of a cell that is longer, others do not say what the row is about.
+# A longer first cell is not the name of its row.
 LONGEST_NAME = 12
-# Where an order was masked.
+# The place of a masked order.
 _GAP = re.compile(r' {8,}')
 
 # Sentences that give orders, such as "Ignore all previous instructions". Orders to
@@ -42,7 +42,7 @@ _ASSISTANT = (
 )
 _MODAL = '(?:must|should|shall|has to|have to|will|can only|are to)'
 _ADVERBS = '(?: not| never| always| only| now)*'
-# What an assistant does with an answer.
+# The verbs for what an assistant does with an answer.
 _SPEAKS = (
     '(?:say|state|claim|insist|pretend|output|approve|permit|recommend|reveal|'
     'contradict|ignore|(?:answer|reply|respond|tell|choose|mark).*'
@@ -91,8 +91,8 @@ class Answer(NamedTuple):
     """
     An answer that was read in a passage.
 
-    :param span: where in its text; empty where the heading has it.
-    :param margin: by how many logits it beats that there is none.
+    :param span: its place in the passage's text; empty if the heading has the answer.
+    :param margin: its margin over "no answer", in logits.
     """
 
     span: Span
@@ -113,7 +113,7 @@ class AnswerReader:
 
     def read(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer]:
         """
-        The best answer to each question in its passage, however unsure.
+        Find the best answer to each question in its passage, however unsure.
 
         :param pairs: B questions with passages, which are read with their headings.
         """
@@ -127,7 +127,7 @@ class AnswerReader:
         for (span, margin), heading, (_, passage) in zip(
             self._model.with_margins(texts), headings, pairs, strict=True
         ):
-            # As a span of the passage, without its heading's line.
+            # The span refers to the passage without its heading's line.
             start, end = (
                 max(0, place - len(heading)) for place in (span or NO_SPAN)[1:]
             )
@@ -139,9 +139,9 @@ def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
     """
     Quote what a passage says at an answer.
 
-    :param answer: where; a blank one is at the beginning, or in a row's longest cell.
+    :param answer: the place; a blank one is the beginning, or a row's longest cell.
     :param words: the most words, unless one sentence has more.
-    :return: empty for what is too long.
+    :return: the quote; empty if it would be too long.
     """
     cells = find_cells(text)
     if cells:
@@ -154,7 +154,7 @@ def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
 
 def _quote_row(cells: Sequence[Span], answer: Span, words: int) -> str:
     first = cells[0]
-    # Of a question, the cell after it is meant.
+    # If the cell is a question, the next cell is quoted.
     statements = [c for c in cells if not c.text.rstrip().endswith('?')] or cells
     cell = max(statements, key=lambda c: count_words(c.text))
     if answer.text.strip():
@@ -163,7 +163,7 @@ def _quote_row(cells: Sequence[Span], answer: Span, words: int) -> str:
     text = quote_at(cell.text, max(0, answer.start - cell.start), words)
     is_name = count_words(first.text) <= LONGEST_NAME and first.text[-1] not in '.?!'
     if not is_name:
-        # As the answer of a FAQ, beside which other columns stand.
+        # The cell is the answer of a FAQ with other columns.
         return first.text if first.text[-1] == '.' else text
     if cell is first:
         rest = [c for c in statements if c is not first]
@@ -202,7 +202,7 @@ def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:
         else:
             first -= 1
     if words and spans[last].text.endswith(':'):
-        # What a line introduces goes with it.
+        # Add the line that introduces the quote.
         while fits(last + 1, LONGEST_QUOTE):
             last += 1
     return text[spans[first].start : spans[last].end]
@@ -210,11 +210,12 @@ def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:
 
 def mask_orders(text: str, wants_a_way: bool = False) -> str:
     """
-    Replace orders by spaces, so that offsets stay; what follows an order on its line is
-    taken for a part of it.
+    Replace orders by spaces, so that offsets stay valid; the rest of an order's line
+    counts as part of it.
 
-    :param wants_a_way: whether the text is to tell how something is done, as "Reply
-        with STOP" does: then only what speaks of instructions or to the assistant.
+    :param wants_a_way: whether the question asks how something is done, which an order
+        such as "Reply with STOP" answers: then only orders about instructions or to the
+        assistant are replaced.
     """
     pattern = _INJECTION if wants_a_way else _ORDER
     masked, end = text, 0

@@ -2,12 +2,12 @@
 Makes an index of documents, or brings one up to date: reads new and changed documents,
 and drops deleted ones.
 
-What is new is written beside what is there, and the manifest that names it comes last:
-whoever opens the index sees the old one or the new one, never a half. A document that
-has not changed is not read again, and a run that was stopped goes on where it was.
+New files are written beside the existing ones, and the manifest that names them comes
+last: readers see the old index or the new one, never a mixture. An unchanged document
+is not read again, and a stopped run resumes.
 
-Symbolic links inside a folder lead nowhere outside of it: a link whose target is
-elsewhere is left out. What is hidden (``.git``) is left out, too.
+Symbolic links that lead out of their folder are left out, and so are hidden files and
+folders (``.git``).
 """
 
 import glob
@@ -43,12 +43,12 @@ from parlai_q2.turns import Passage
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
 REMEDY = 'Free some disk space, or choose another --outdir.'
-# Seconds between commits: so much work is lost when a run is stopped.
+# Seconds between commits, and thus the most work that a stopped run loses.
 COMMIT_SECONDS = 30.0
 # Larger documents are refused, except those that are read line by line.
 LARGEST = 200_000_000
 LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
-# In the index's folder: each file that is not in the index, with the reason, as JSON.
+# In the index's folder, as JSON: the files that are not in the index, with reasons.
 LEFT_OUT = 'left_out.jsonl'
 
 
@@ -67,7 +67,7 @@ class Documents:
     links: list[Path] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
-        """Add a file under its name, or to those that are left out."""
+        """Add a file under its name, or to the files that are left out."""
         if not path.is_file():
             return
         if path.suffix.lower() in ENDINGS:
@@ -77,7 +77,7 @@ class Documents:
             self.of_other_kinds.append(path)
 
     def add_folder(self, folder: Path) -> None:
-        """Add what is in a folder and the folders in it."""
+        """Add the files in a folder and its subfolders."""
         root = os.path.realpath(folder)
         for parent, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith('.'))
@@ -111,7 +111,7 @@ def find_documents(paths: Sequence[str]) -> Documents:
                 'that matches some.'
             )
         for match in matches:
-            # A pattern with ** matches what is in the folders, too.
+            # A pattern with ** matches the content of folders, too.
             if match.is_dir() and (match == path or '**' not in name):
                 documents.add_folder(match)
             else:
@@ -127,7 +127,7 @@ def find_documents(paths: Sequence[str]) -> Documents:
 @dataclass
 class Changes:
     """
-    What a run did: documents by what became of them.
+    The changes of a run: documents by their fate.
 
     :param refused: each document that could not be read, with the reason.
     """
@@ -152,20 +152,20 @@ def build(
     report_vectors: Callable[[int, int], object] = lambda count, total: None,
 ) -> tuple[Manifest, Changes]:
     """
-    Make an index of the documents under paths, or bring one up to date: what is not
-    under them any more leaves it.
+    Make an index of the documents under paths, or bring one up to date: documents that
+    are no longer there leave it.
 
     :param index: its folder.
-    :param documents: the documents, if they were looked for before.
+    :param documents: the documents, if they were found before.
     :param report_document: called with each document's name when it is done.
-    :param report_vectors: called with how many passages have their vectors, and of how
-        many.
-    :raises InputError: if there is no document that can be read, or the folder has
-        something else or cannot be written.
+    :param report_vectors: called with the number of passages that have vectors, and of
+        all passages.
+    :raises InputError: if no document can be read, or the folder has other files or
+        cannot be written.
     """
     settings = settings or Settings()
     name = settings.search.encoder
-    # Before hours are spent: whether the model is here.
+    # Check that the model is available before hours are spent.
     encoder = load_encoder(name) if name else None
     documents = documents or find_documents(paths)
     for ending in sorted({path.suffix.lower() for path in documents.files.values()}):
@@ -235,7 +235,7 @@ def _update(
 def _read_passages(
     name: str, path: Path, settings: Settings, process: ReadingProcess
 ) -> Iterable[Passage]:
-    """The passages of a document, read before anything is changed if it is not huge."""
+    """Read a document's passages, all before anything is changed unless it is huge."""
     passages = split(
         name, process.read(path), settings.words, settings.overlap, settings.sentences
     )
@@ -245,7 +245,7 @@ def _read_passages(
 def _put(
     store: Store, document: Document, passages: Iterable[Passage], is_new: bool
 ) -> int:
-    """Put a document into a store, in place of its old form; count its passages."""
+    """Put a document into a store, in place of its old version; count its passages."""
     if not is_new:
         store.remove(document.name)
     count = store.add(document, passages)
@@ -257,7 +257,7 @@ def _put(
 def _examine(
     name: str, path: Path, stored: Document | None, first: int
 ) -> Document | None:
-    """The document as it is now; None if it has not changed."""
+    """Examine a document's file; None if it has not changed."""
     try:
         state = path.stat()
         version = state.st_size, state.st_mtime_ns
@@ -302,14 +302,14 @@ def _write_left_out(folder: Path, documents: Documents, changes: Changes) -> Non
 
 
 class _Builder:
-    """Builds an index, of which ``old`` is the manifest; None if there is none."""
+    """Builds an index; ``old`` is the existing manifest, or None."""
 
     def __init__(self, index: Path, settings: Settings, encoder: TextEncoder | None):
         self.index, self.settings, self.encoder = index, settings, encoder
         self.building = index / BUILDING
         self.old = read_manifest(index)
         if self.old is not None:
-            # What is built on it would be damaged, too.
+            # An index built on a damaged one would be damaged, too.
             check_files(index, self.old, whole=True)
 
     def build(
@@ -330,7 +330,7 @@ class _Builder:
             shutil.rmtree(self.building, ignore_errors=True)
             why = f': {changes.refused[0]}' if changes.refused else '.'
             raise InputError(f'None of the documents could be read{why}')
-        # Not whether this run changed anything: one before it, that was stopped, may
+        # Do not ask whether this run changed anything: an earlier, stopped run may
         # have.
         content = content_digest(self.settings, stored.values())
         has_same_vectors = (old_vectors is not None) == (self.encoder is not None)
@@ -344,7 +344,7 @@ class _Builder:
         return self._put_in_place(content, stored), changes
 
     def _usable_vectors(self) -> Path | None:
-        """The folder of vectors that the same encoder made of the same passages."""
+        """The folder of vectors, if the same encoder made them of the same passages."""
         old, encoder = self.old, self.encoder
         if old is None or encoder is None or old.vectors is None:
             return None
@@ -354,7 +354,7 @@ class _Builder:
         return self.index / old.vectors if is_usable else None
 
     def _begin(self) -> None:
-        """Go on with what a stopped run left, with the index as it is, or afresh."""
+        """Begin with the work of a stopped run, with the old index, or from scratch."""
         old, written = self.old, self.building / SETTINGS
         state = {**asdict(self.settings), 'base': old.folder if old else None}
         with suppress(OSError, ValueError):
@@ -362,7 +362,7 @@ class _Builder:
                 for lock in self.building.glob('.tantivy-*.lock'):
                     lock.unlink()
                 return
-        # Vectors of passages that were split otherwise are of no use, either.
+        # Vectors of passages that were split differently are useless, too.
         for rest in (self.building, self.index / BUILDING_VECTORS):
             shutil.rmtree(rest, ignore_errors=True)
         self.building.mkdir(exist_ok=True)
@@ -375,9 +375,9 @@ class _Builder:
     def _put_in_place(
         self, content: str, documents: Mapping[str, Document]
     ) -> Manifest:
-        """Give what was built its place, and write the manifest that names it."""
-        # Folders as they are built, the file of each that lets a stopped run go on, and
-        # what they will be called.
+        """Move the built files into place, and write the manifest that names them."""
+        # The folders in construction, the file in each that lets a stopped run resume,
+        # and their final names.
         number = 1 + max(map(_number, self.index.glob('*-*')), default=0)
         parts = [(self.building, SETTINGS, f'words-{number}')]
         if self.encoder is not None:
@@ -396,7 +396,7 @@ class _Builder:
             vectors=parts[1][2] if self.encoder else None,
             encoder=self.encoder.identity() if self.encoder else None,
         )
-        # From here on a run that is stopped loses its work, so nothing here takes long.
+        # From here on, a stopped run loses its work, so all steps are short.
         for folder, state, name in parts:
             (folder / state).unlink()
             os.replace(folder, self.index / name)
@@ -406,7 +406,7 @@ class _Builder:
 
 
 def _next_key(store: Store, vectors: Path | None) -> int:
-    """The number of the next passage: none may get that of one that has a vector."""
+    """The number of the next passage, above those of all existing vectors."""
     documents = store.documents().values()
     next_key = max((d.first + d.count for d in documents), default=0)
     if vectors is None:
@@ -420,8 +420,8 @@ def _number(path: Path) -> int:
 
 
 def _link(path: Path, copy: Path) -> None:
-    # Segments are never changed, so that a second name is as good as a copy; the lists
-    # of segments are replaced, but by rename.
+    # Segments never change, so a hard link is as good as a copy; the lists of segments
+    # are replaced by renaming.
     try:
         os.link(path, copy)
     except OSError:
@@ -429,7 +429,7 @@ def _link(path: Path, copy: Path) -> None:
 
 
 def _drop_others(index: Path, manifest: Manifest) -> None:
-    """Delete what the manifest does not name any more, or was left by stopped runs."""
+    """Delete files that the manifest no longer names, or that stopped runs left."""
     for path in (*index.glob('words-*'), *index.glob('vectors-*')):
         if path.name not in (manifest.folder, manifest.vectors):
             shutil.rmtree(path, ignore_errors=True)

@@ -28,7 +28,7 @@ from parlai_q2.presets import ModelConfig
 
 DPR_PASSAGES = 'facebook/dpr-ctx_encoder-single-nq-base'
 DPR_QUESTIONS = 'facebook/dpr-question_encoder-single-nq-base'
-# Queries lose their beginning, passages their end.
+# Long queries lose their beginning, long passages their end.
 QUERY_TOKENS, PASSAGE_TOKENS = 64, 160
 BATCH_SIZE = 64
 _DPR = ('DPRContextEncoder', 'DPRQuestionEncoder')
@@ -38,22 +38,22 @@ class Pooling(Word):
     """Which hidden states are the vector of a text."""
 
     MEAN = 'mean'
-    CLS = 'cls'  # that of the first token
-    POOLED = 'pooled'  # what the model makes of it
+    CLS = 'cls'  # the state of the first token
+    POOLED = 'pooled'  # the model's pooled output
 
 
 class TextEncoder(Backend):
     """
-    Gives vectors of texts.
+    Computes vectors of texts.
 
     :param reference: a shipped model, a folder or a hub name.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
-    :raises ModelError: if its files cannot be read, or it is no encoder of texts.
+    :raises ModelError: if its files cannot be read, or it is not an encoder of texts.
     """
 
     def __init__(self, reference: str):
         super().__init__(ModelConfig(reference), CPU, BATCH_SIZE)
-        # Of the files that are loaded now.
+        # The identity of the files that are loaded now.
         self.identity()
         self.pooling, self.unit, auto_class = Pooling.MEAN, True, ''
         if self.folder is None:
@@ -91,7 +91,7 @@ class TextEncoder(Backend):
 
     @property
     def signature(self) -> str:
-        """What decides its vectors."""
+        """The settings that decide its vectors."""
         return f'{self.identity()},{self.engine}'
 
     def passages(self, texts: Sequence[str]) -> np.ndarray:
@@ -132,12 +132,12 @@ class TextEncoder(Backend):
 
 @lru_cache(maxsize=4)
 def load_encoder(reference: str) -> TextEncoder:
-    """An encoder, loaded once."""
+    """Load an encoder, once."""
     return TextEncoder(reference)
 
 
 def _read_pooling(reference: str) -> tuple[Pooling, bool]:
-    """How vectors are made of hidden states, and whether they have length 1."""
+    """Read how hidden states are pooled, and whether vectors have length 1."""
     modules = _read_json(reference, 'modules.json')
     if not isinstance(modules, list):
         return Pooling.MEAN, True
@@ -164,7 +164,7 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
 
 
 def _read_json(reference: str, name: str) -> Any:
-    """A JSON file of a model; None if it has none."""
+    """Read a JSON file of a model; None if it has no such file."""
     from transformers.utils import cached_file
 
     path = cached_file(

@@ -1,16 +1,16 @@
 """
 Finds the passages that the reply to a turn should rest on.
 
-A turn is searched for with earlier ones that it leans on. What is found is ordered by
-how near it is (:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest passages
-are read for an answer, without the orders that they give. How likely one answers is a
-logistic of the reader's margin and the nearness. Those that do are kept: a reply that
-rests on another passage would be true, and no answer. If a turn is no question, and
-nothing answers it, the last two turns are searched for, with names of earlier ones.
+A turn is searched for together with earlier turns that it depends on. Passages are
+ordered by nearness (:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest are
+read for an answer, without the orders in them. The probability that a passage answers
+is a logistic of the reader's margin and the nearness. Only answering passages are kept:
+a reply from another one would be true, but no answer. If a turn is not a question, and
+no passage answers it, the last two turns are searched for, with names of earlier ones.
 
 Small talk gets one of the replies in ``small_talk.yaml``: no document says how to reply
-to "thanks!". A generator that is shown one quotes it, and one that is shown nothing
-makes something up.
+to "thanks!". A generator that is shown a document quotes it, and without one it makes
+something up.
 """
 
 import re
@@ -47,28 +47,28 @@ from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
 
-# So many passages are found for a question, and the nearest read.
+# The number of passages to find for a question, and of the nearest ones to read.
 DEPTH, MAX_READ = 50, 8
-# Of a passage that is mostly figures, less than this share of its tokens are words.
+# A passage is mostly figures if less than this share of its tokens are words.
 PROSE = 0.4
 _TWO_LETTERS = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
-# What a sentence has, and a list of search words has not; and what says that something
-# is wanted.
+# Words that a sentence has, but a list of search words has not; and words that express
+# a wish.
 _STATES = re.compile(
     r'\b(?:i|you|he|she|it|we|they|this|that|these|those|my|your|his|her|its|our|their'
     r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
 )
 _WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
-# A word of at most this weight tells nothing in conversation.
+# A word of at most this weight carries no information in conversation.
 LITTLE = 0.3
 
 
 @lru_cache(maxsize=1)
 def _load_small_talk() -> tuple[list[tuple[re.Pattern[str], str]], set[str]]:
     """
-    Patterns with the replies to what they match, the most telling first; and words, as
-    they are indexed, that may stand beside that.
+    Load patterns with the replies to their matches, the most specific first; and
+    stemmed words that may stand beside a match.
     """
     text = files('parlai_q2.retrieve').joinpath('small_talk.yaml').read_text('utf-8')
     fields = yaml.safe_load(text)
@@ -81,7 +81,7 @@ def _load_small_talk() -> tuple[list[tuple[re.Pattern[str], str]], set[str]]:
 
 def courtesy(text: str) -> str | None:
     """
-    The reply to a turn that is only small talk; None if it says or asks something.
+    The reply to a turn of only small talk; None if the turn says or asks something.
 
     >>> courtesy('Thanks a lot!'), courtesy('Thanks. How do I pay?')
     ("You're welcome!", None)
@@ -101,8 +101,8 @@ def courtesy(text: str) -> str | None:
 
 def may_ask(turn: str) -> bool:
     """
-    Whether a turn is a question, says what is wanted, or is no sentence. That a person
-    states something does not mean that documents should be quoted on it.
+    Whether a turn is a question, expresses a wish, or is not a sentence. Statements do
+    not ask for a quote from documents.
 
     >>> may_ask('opening hours please'), may_ask('I hate these opening hours!')
     (True, False)
@@ -113,18 +113,18 @@ def may_ask(turn: str) -> bool:
     return bool(text.strip()) and not _STATES.search(text)
 
 
-# The logit of the chance that a passage answers has these weights of the reader's
-# margin in logits, within the bounds, and of its nearness to the question, and
-# a constant. A table's row is no sentence, and the reader finds less in it. Fitted by
+# The log odds that a passage answers have these weights of the reader's margin in
+# logits, within the bounds, and of its nearness to the question, and a constant. A
+# table's row is not a sentence, so the reader's margins are lower for it. Fitted by
 # hand to the questions of tests/retrieve/faqs/questions.jsonl to questions3.jsonl; a
 # test asks them again, and docs/research.md has the counts on fresh ones.
 PROSE_WEIGHTS, ROW_WEIGHTS = (0.187, 6.3, -6.18), (0.14, 8.0, -6.0)
 MARGIN_BOUNDS = (-10.0, 20.0)
-# How something is done often stands under a heading that says so: of such questions the
-# heading's nearness is added, times this.
+# Instructions often stand under a heading that names them: for questions about how
+# something is done, this weight times the heading's nearness is added.
 HEADING_WEIGHT = 2.0
-# What is less likely does not answer; and what is as likely as the likeliest, less so
-# many logits, is kept, too.
+# A less likely passage does not answer; a passage within this many logits of the
+# likeliest is kept, too.
 LEAST_CHANCE, TOLERANCE = 0.2, 0.8
 
 
@@ -133,10 +133,10 @@ class PassageReading:
     """
     A passage that was read for the answer to a question.
 
-    :param text: of the passage, as it was read: without orders.
-    :param nearness: how near the passage is to the question.
-    :param is_how_or_why: whether the question asks how something is done, which a row
-        tells as seldom as it seems.
+    :param text: the passage's text as read: without orders.
+    :param nearness: the passage's nearness to the question.
+    :param is_how_or_why: whether the question asks how something is done, which a
+        table's row seldom answers.
     """
 
     passage: Passage
@@ -152,7 +152,7 @@ class PassageReading:
 
     @property
     def logit(self) -> float:
-        """How likely it answers, as the argument of a logistic."""
+        """The log odds that it answers."""
         is_prose = self.is_how_or_why or not self.is_row
         of_margin, of_nearness, constant = PROSE_WEIGHTS if is_prose else ROW_WEIGHTS
         least, most = MARGIN_BOUNDS
@@ -168,7 +168,7 @@ class PassageReading:
         return source.file, source.heading
 
     def quote(self, words: int = QUOTE_WORDS) -> str:
-        """What the document says at the answer."""
+        """The document's words at the answer."""
         return quote_answer(self.text, self.answer.span, words)
 
 
@@ -176,12 +176,12 @@ class Grounder:
     """
     Finds passages for turns.
 
-    :param reader: reads passages for answers; None: all that is found is kept.
-    :param k: the most passages of a turn.
+    :param reader: reads passages for answers; None: all found passages are kept.
+    :param k: the maximum number of passages of a turn.
     :param query: what queries are made of, see
         :func:`~parlai_q2.retrieve.search.make_query`.
-    :param question_retriever: finds passages for questions, where that is another: what
-        is no question is to find nothing that has none of its words.
+    :param question_retriever: finds passages for questions, if this is another one:
+        turns that are no questions should find only passages with some of their words.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Grounder:
         self.retriever, self.reader, self.k, self.query = retriever, reader, k, query
         self.question_retriever = question_retriever or retriever
         self._nearness = Nearness()
-        # A reply to what neither asks something nor is small talk.
+        # The reply to a turn that neither asks something nor is small talk.
         offer = courtesy('Can you help me?') if reader is not None else None
         self._offer = offer or ''
 
@@ -205,12 +205,12 @@ class Grounder:
 
     def ground(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """
-        Find what the reply to each conversation should rest on.
+        Find the passages that the reply to each conversation should rest on.
 
-        :param histories: for each the turns before the reply, oldest first.
-        :return: for each the passages: only those that answer the last turn, that with
-            the likeliest answer first, or, if none does, all that were found. Only
-            questions are declined.
+        :param histories: the turns before each reply, oldest first.
+        :return: for each conversation, only the passages that answer the last turn, the
+            one with the likeliest answer first, or, if none does, all that were found.
+            Only questions are declined.
         """
         grounded: dict[int, TurnKnowledge] = {}
         asking, other = list[int](), list[int]()
@@ -246,7 +246,7 @@ class Grounder:
         return knowledge
 
     def _answer(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
-        """Find what answers the question that each history ends with."""
+        """Find passages that answer the question at the end of each history."""
         questions = [find_question(history) for history in histories]
         queries = questions
         if self.query != DEFAULT_QUERY:
@@ -277,8 +277,8 @@ class Grounder:
         self, question: str, history: Sequence[str], hits: Sequence[Hit]
     ) -> list[tuple[Passage, str, float]]:
         """
-        The passages nearest to a question, those of figures after the others, with
-        their texts without orders. Those that have nothing else are left out.
+        Find the passages nearest to a question, those of figures last, with their texts
+        without orders. Passages that are only orders are left out.
         """
         nearness = self._nearness.measure(question, hits)
         ranked = sorted(
@@ -314,7 +314,7 @@ class Grounder:
         chosen = [ranked[0], *(r for r in ranked[1:] if r.logit >= floor)][: self.k]
         quote = _quote_best(chosen)
         if is_how_or_why:
-            # No span says how something is done.
+            # No short span explains how something is done.
             sentences, answers = [quote], list[str]()
         else:
             sentences = [reading.quote(0) for reading in chosen]
@@ -342,8 +342,8 @@ class Grounder:
 
 def _quote_best(readings: Sequence[PassageReading]) -> str:
     """
-    What the document says with the likeliest answer; of a table, with the row that is
-    nearly as likely, since rows side by side are often alike.
+    Quote the document at the likeliest answer; in a table, also the row that is nearly
+    as likely, since neighbouring rows are often similar.
     """
     first, *rest = readings
     quote = first.quote()
@@ -356,7 +356,7 @@ def _quote_best(readings: Sequence[PassageReading]) -> str:
 
 def is_figures(text: str) -> bool:
     """
-    Whether a text is mostly figures, as the rows of a table are.
+    Whether a text is mostly figures, like the rows of a table.
 
     >>> is_figures('q2 0.84 [.80, .87] 600'), is_figures('It opened in 1969.')
     (True, False)
@@ -368,9 +368,9 @@ def is_figures(text: str) -> bool:
 
 def is_named(question: str, passage: Passage) -> bool:
     """
-    Whether a passage's headings and title, or its file's name, have all telling words
-    of a question of how something is done. The reader of spans may not see that it
-    answers.
+    Whether a passage's headings and title, or its file's name, have all content words
+    of a question about how something is done. The reader of spans may overlook such an
+    answer.
 
     >>> is_named('How do I index files?', Passage('Run it.', 'Indexing your files'))
     True

@@ -1,9 +1,9 @@
 """
-An index of documents: its manifest, and how it is opened and searched; also the search
-of one document in memory, as ``--knowledge-file`` needs it.
+An index of documents: its manifest, opening and searching it; also the search of one
+document in memory, for ``--knowledge-file``.
 
-``index.json`` is written last, and whole: what it lists is finished, and anything else
-in the folder is left of a run that was stopped.
+``index.json`` is written last and atomically: the files it lists are complete, and all
+others in the folder were left by stopped runs.
 """
 
 import hashlib
@@ -36,9 +36,9 @@ from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 from parlai_q2.turns import Passage
 
 MANIFEST = 'index.json'
-# Raised when older indexes cannot be read any more.
+# Increased when older indexes can no longer be read.
 FORMAT = 2
-# What is looked at when an index is opened: so many blocks of a file, of so many bytes.
+# The blocks of a file that are checked when an index is opened, and their bytes.
 BLOCKS, BLOCK = 64, 32_768
 MAKE = 'Make it with: parlai_q2 index DOCUMENTS --outdir {}'
 
@@ -46,7 +46,7 @@ MAKE = 'Make it with: parlai_q2 index DOCUMENTS --outdir {}'
 @dataclass(frozen=True)
 class Settings:
     """
-    What decides the passages of an index, and how they are searched.
+    The settings that decide the passages of an index, and their search.
 
     :param words: the most words of a passage, from 10 on; ``overlap`` and ``sentences``
         as for :func:`~parlai_q2.retrieve.split.split`.
@@ -73,16 +73,16 @@ class Settings:
             )
 
     def same_passages(self, other: 'Settings') -> bool:
-        """Whether the words' part of an index is the same under both."""
+        """Whether both settings give an index the same passages and words."""
         return replace(self, search=other.search) == other
 
 
 class Checksum(NamedTuple):
     """
-    What a file was when it was written.
+    The state of a file when it was written.
 
     :param size: in bytes.
-    :param sha256: of all of it.
+    :param sha256: of the whole file.
     :param sampled: the SHA-256 of :data:`BLOCKS` blocks of it.
     """
 
@@ -94,11 +94,11 @@ class Checksum(NamedTuple):
 @dataclass(frozen=True)
 class Manifest:
     """
-    What an index has.
+    The content of an index.
 
     :param folder: the folder of the words and passages.
-    :param content: tells indexes apart that may find different passages.
-    :param sums: of each file, by its path in the index.
+    :param content: a digest, which differs for indexes that may find other passages.
+    :param sums: the checksum of each file, by its path in the index.
     :param vectors: the folder of the vectors; None if there are none.
     :param encoder: the identity of the model that made them.
     """
@@ -115,7 +115,7 @@ class Manifest:
 
 def read_manifest(index: Path) -> Manifest | None:
     """
-    The manifest of an index; None if there is none.
+    Read the manifest of an index; None if there is none.
 
     :raises InputError: if it is damaged, or of another version.
     """
@@ -144,13 +144,13 @@ def read_manifest(index: Path) -> Manifest | None:
 
 
 def write_manifest(index: Path, manifest: Manifest) -> None:
-    """Write a manifest, whole."""
+    """Write a manifest atomically."""
     text = json.dumps({'format': FORMAT, **asdict(manifest)}, indent=1)
     write_text(index / MANIFEST, text + '\n')
 
 
 def content_digest(settings: Settings, documents: Iterable[Document]) -> str:
-    """A digest: the same for the same documents and settings."""
+    """Compute a digest that is the same for the same documents and settings."""
     named = sorted((document.name, document.sha256) for document in documents)
     text = json.dumps([asdict(settings), named])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -160,8 +160,8 @@ def checksums(folder: Path, name: str, without: str) -> dict[str, Checksum]:
     """
     The checksums of a folder's files, by their paths in the index.
 
-    :param name: what the folder will be called.
-    :param without: the file in it that will not stay.
+    :param name: the folder's final name.
+    :param without: a file in it that will be removed.
     """
     return {
         f'{name}/{path.name}': Checksum(
@@ -173,7 +173,7 @@ def checksums(folder: Path, name: str, without: str) -> dict[str, Checksum]:
 
 
 def sampled_sha256(path: Path) -> str:
-    """The checksum of some blocks of a file: the first, the last, some between."""
+    """The checksum of some blocks of a file: the first, the last and some between."""
     digest, size = hashlib.sha256(), path.stat().st_size
     last = max(0, size - BLOCK)
     with open(path, 'rb') as stream:
@@ -185,10 +185,10 @@ def sampled_sha256(path: Path) -> str:
 
 def check_files(index: Path, manifest: Manifest, whole: bool = False) -> None:
     """
-    Check that an index is as it was written.
+    Check that an index has not changed since it was written.
 
-    :param whole: whether to read all of it; otherwise each file's size and some blocks
-        of it are looked at, all of a file that is no longer than these.
+    :param whole: whether to read all of it; otherwise only each file's size and
+        :data:`BLOCKS` blocks are checked.
     :raises InputError: if a file is missing or damaged; names it.
     """
     for name, written in manifest.sums.items():
@@ -217,13 +217,13 @@ class Index:
     """
     An index of documents.
 
-    :param folder: as ``parlai_q2 index`` made it.
-    :param verify: whether to read all of it for its checksums; otherwise some blocks of
-        each file are looked at.
-    :param changes: how it is searched otherwise than it was made for: fields of
-        :class:`~parlai_q2.retrieve.search.RetrievalSettings`; None leaves one as it is.
+    :param folder: the folder that ``parlai_q2 index`` wrote.
+    :param verify: whether to check all of it by its checksums; otherwise some blocks of
+        each file are checked.
+    :param changes: changes of how it is searched: fields of
+        :class:`~parlai_q2.retrieve.search.RetrievalSettings`; None keeps one.
     :raises InputError: if there is none, or it is damaged.
-    :raises ConfigError: if it cannot be searched so.
+    :raises ConfigError: if it cannot be searched with these changes.
     """
 
     def __init__(self, folder: str | Path, verify: bool = False, **changes: Any):
@@ -248,12 +248,12 @@ class Index:
         return self._retriever.search(queries, k)
 
     def query(self, history: Sequence[str]) -> str:
-        """What is searched for, of the turns before a reply, oldest first."""
+        """Make the query from the turns before a reply, oldest first."""
         return make_query(history, self.how.query)
 
     @property
     def signature(self) -> str:
-        """What decides what a search finds, for the signatures of scores."""
+        """All settings that decide what a search finds, for signatures."""
         by = 'bm25' if self.how.by == SearchBy.WORDS else self.how.by
         parts = [by, f'index:{self.manifest.content}']
         if self.how.by != SearchBy.WORDS:
@@ -288,8 +288,8 @@ class Index:
 
 def read_passages(path: Path) -> tuple[Passage, ...]:
     """
-    Read the passages of a document, as an index would have them. A file of a kind that
-    is not known is read as text.
+    Read the passages of a document, as an index would have them. A file of an unknown
+    kind is read as text.
 
     :raises InputError: if it cannot be read.
     """

@@ -21,7 +21,7 @@ from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import joined, passages_of
 
 CUTS = (1, 5, 10)
-# The share of passages whose turns are kept apart, in 256ths.
+# The share of passages whose turns are held out, in 256ths.
 HELD_OUT = 51
 # The names of fields in training files, and in BEGIN's.
 _SHORT_NAMES = {'h': 'history', 'message': 'history', 'k': 'knowledge'}
@@ -29,16 +29,14 @@ _OPENERS: dict[str, Callable[..., TextIO]] = {'.gz': gzip.open, '.xz': lzma.open
 
 
 class GoldTurn(NamedTuple):
-    """
-    The turns before a reply, and the passage that it rests on; empty if nobody says.
-    """
+    """The turns before a reply, and the passage that it rests on; empty if unknown."""
 
     history: tuple[str, ...]
     gold: str = ''
 
     @property
     def is_held_out(self) -> bool:
-        """Whether nothing may be fitted to it: a fifth, chosen by its passage."""
+        """Whether the turn is held out from fitting: a fifth, chosen by the passage."""
         digest = hashlib.sha256(self.gold.encode()).digest()
         return bool(self.gold) and digest[0] < HELD_OUT
 
@@ -46,10 +44,10 @@ class GoldTurn(NamedTuple):
 @dataclass(frozen=True)
 class Recall:
     """
-    How well a retriever finds the passages.
+    Measures of how well a retriever finds passages.
 
-    :param recall: for each cut, the share of turns whose passage is among so many.
-    :param mrr: the mean of 1 / rank, 0 where it was not found among all that were.
+    :param recall: for each k, the share of turns whose passage is among the first k.
+    :param mrr: the mean of 1 / rank, with 0 for a passage that was not found.
     """
 
     count: int
@@ -73,7 +71,7 @@ def measure_recall(ranks: Sequence[int]) -> Recall:
 def find_rank(gold: str, texts: Sequence[str]) -> int:
     """
     The rank of a passage among those found, from 1; equal passages count once. 0 if it
-    is not there.
+    was not found.
     """
     keys = list(dict.fromkeys(map(passage_key, texts)))
     key = passage_key(gold)

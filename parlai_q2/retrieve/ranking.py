@@ -5,8 +5,8 @@ sentence encoder, and by both: as a weighted sum of the scores (Bruch, Gai and I
 (Cormack, Clarke and Büttcher 2009).
 
 A turn of a conversation is not a list of keywords: "hello, do you want to talk about
-Leighton?". Words of conversation count less, and only where a query has nothing else do
-those that tell least.
+Leighton?". Words of conversation count less, and those with the least information count
+only if a query has no others.
 """
 
 import re
@@ -24,23 +24,24 @@ from parlai_q2.retrieve.vectors import Vectors
 from parlai_q2.retrieve.words import chat_weight, find_literals, split_words
 from parlai_q2.turns import Passage
 
-# Words that count less are looked up only where nothing else is left: they are the
-# common ones, which take the time.
+# Words with a lower weight are looked up only if a query has no others: they are common
+# and take the most time.
 LEAST_WEIGHT = 0.15
-# More words than these make a search slow and not better: the rarest are kept.
+# The maximum number of words in a search, which keeps the rarest: more are slower, but
+# not better.
 MAX_WORDS = 64
 
-# The paper's constant, and how much of each list is looked at.
+# The paper's constant, and the length of the lists that are fused.
 RANK_CONSTANT = 60
 DEPTH = 100
 # Fitted to 900 turns of the training dialogues, others than those that recall is
 # measured on: 0.7 found 36.0 % among the first five, reciprocal rank 34.7 %.
 COSINE_SHARE, RANK_SHARE = 0.7, 0.5
 
-# Vectors that are kept, of 1.5 kB.
+# The number of vectors to cache, of 1.5 kB each.
 MAX_KEPT = 20_000
-# What a passage is nearer for that has all literals of a question; those that a larger
-# share of the hits has, such as the project's name, tell nothing.
+# The added nearness of a passage with all literals of a question; literals in a larger
+# share of the hits, such as the project's name, are ignored.
 LITERAL_BONUS, COMMON = 0.15, 0.3
 
 
@@ -56,11 +57,11 @@ class Bm25:
         return [self.store.best(self.weights(query), k) for query in queries]
 
     def weights(self, query: str) -> dict[str, float]:
-        """What each word of a query counts."""
+        """The weight of each word of a query."""
         words = dict.fromkeys(split_words(query, self.store.language))
         weights = dict.fromkeys(words, 1.0)
         if self.store.language == 'english':
-            # The "why" of "/why" is no word of conversation.
+            # The "why" of "/why" is not a word of conversation.
             literal_words = set(split_words(' '.join(find_literals(query))))
             weights |= {w: chat_weight(w) for w in words if w not in literal_words}
             telling = {w: x for w, x in weights.items() if x >= LEAST_WEIGHT}
@@ -75,7 +76,7 @@ class Dense:
     """
     Finds passages by their vectors.
 
-    :param encoder: encodes queries: the encoder of the passages or, as DPR has it, its
+    :param encoder: encodes queries: the encoder of the passages or, for DPR, its
         partner.
     :param each_turn: whether the vector of a query is the mean of those of its lines,
         the turns.
@@ -128,8 +129,8 @@ class Fused:
     """
     Finds passages by their words and by their vectors.
 
-    Of an encoder whose vectors have length 1, a passage's score is 0.7 times the cosine
-    and 0.3 times the score by words over the best such score.
+    For vectors of length 1, a passage's score is 0.7 times the cosine plus 0.3 times
+    its score by words over the best such score.
     """
 
     def __init__(self, words: Bm25, dense: Dense):
@@ -163,8 +164,8 @@ def fuse_scores(
     hits: Sequence[Hit], cosines: Mapping[int, float]
 ) -> list[tuple[int, float]]:
     """
-    Put what was found by words and by vectors into one list, best first; ``cosines``
-    has all of it.
+    Fuse the passages found by words and by vectors into one list, best first;
+    ``cosines`` has all of them.
     """
     best = max((hit.score for hit in hits), default=1.0) or 1.0
     shares = {hit.key: hit.score / best for hit in hits}
@@ -175,9 +176,9 @@ def fuse_scores(
 
 def mix(cosine: float, share: float) -> float:
     """
-    Nearness by a vector and by words together.
+    Combine nearness by a vector and by words.
 
-    :param share: of the best score of a search by words, in [0, 1].
+    :param share: the share of the best score of a search by words, in [0, 1].
     """
     return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * share
 
@@ -204,12 +205,12 @@ def _best_first(scores: Mapping[int, float]) -> list[tuple[int, float]]:
 
 class Nearness:
     """
-    Tells how near passages are to a question: 0.7 of the cosine of their vectors and
-    0.3 of the share of the best score of the search; and more where they have what the
-    question names literally, as in code.
+    Measures how near passages are to a question: 0.7 times the cosine of their vectors
+    plus 0.3 times the share of the best score of the search; and more if they have the
+    question's literals, such as code.
 
-    Only the passages that were found are encoded, when they are first found, so that an
-    index needs no vectors for it.
+    Passages are encoded only when they are first found, so an index needs no vectors
+    for it.
     """
 
     def __init__(self) -> None:
@@ -217,7 +218,7 @@ class Nearness:
 
     def measure(self, question: str, hits: Sequence[Hit]) -> list[float]:
         """
-        Measure how near each of N passages is.
+        Measure the nearness of each of N passages.
 
         :param question: with a word.
         """
@@ -252,7 +253,7 @@ class Nearness:
 
 
 def encoded_text(passage: Passage) -> str:
-    """A passage as it is encoded; a row without its columns' names."""
+    """The text of a passage to encode; rows lose their columns' names."""
     if cells := find_cells(passage.text):
         first, *rest = (cell.text for cell in cells)
         passage = passage._replace(text=f'{first}: {"; ".join(rest)}')
@@ -260,7 +261,7 @@ def encoded_text(passage: Passage) -> str:
 
 
 def literal_shares(question: str, texts: Sequence[str]) -> list[float]:
-    """What share of the telling literals of a question each text has."""
+    """The share of a question's informative literals that each text has."""
     telling = []
     for literal in find_literals(question):
         pattern = re.compile(rf'(?<![\w-]){re.escape(literal)}(?![\w-])')

@@ -1,6 +1,6 @@
 """
-What can search for passages: an index, or any retriever of another library in a class
-of a few lines (docs/documents.md).
+The protocol of retrievers: an index, or a retriever of another library wrapped in a
+class of a few lines (docs/documents.md).
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ class Hit(NamedTuple):
     """
     A passage that a search found.
 
-    :param score: how well it fits: higher is better. Scores of one retriever can be
-        compared; those of two cannot.
+    :param score: its score: higher is better. Only scores of the same retriever can be
+        compared.
     :param key: the passage's number in its index; -1 if it has none.
     """
 
@@ -32,7 +32,7 @@ class Retriever(Protocol):
         Find the passages that fit each query best.
 
         :param queries: B texts; one without a word finds nothing.
-        :param k: the most passages for each, at least 1.
+        :param k: the maximum number of passages for each, at least 1.
         :return: B lists, best first.
         """
         ...
@@ -40,10 +40,9 @@ class Retriever(Protocol):
 
 def check_search(queries: Sequence[str], k: int) -> None:
     """
-    Refuse what cannot be searched for.
+    Check the arguments of a search.
 
-    :raises InputError: if queries are one text or hold something else, or ``k`` is
-        below 1.
+    :raises InputError: if queries are not a list of texts, or ``k`` is below 1.
     """
     if isinstance(queries, str) or not all(isinstance(text, str) for text in queries):
         raise InputError('search() takes a list of texts: search(["How long?"], k=5).')

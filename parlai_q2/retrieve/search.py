@@ -1,5 +1,5 @@
 """
-How an index is searched: the presets, and what is searched for.
+The settings of a search: presets, and the parts of a query.
 
 ``knn`` and ``dpr`` are the conditions of "Rome was built in 1776" (Santhanam et al.
 2021, arXiv 2110.05456): the one sentence that is nearest to the mean of a sentence
@@ -9,9 +9,9 @@ On held-out dialogues, the last two turns find more than the last alone, and nam
 carried on from earlier turns more than these. Names are words within a sentence that
 are capitalised.
 
-A question to documents is another matter: the reply before it quotes a passage, which
-its words would find again. It is searched for alone or, if it leans on what was asked
-before ("And abroad?"), with that.
+For questions to documents, this differs: the reply before a question quotes a passage,
+whose words would only find it again. The question is searched for alone or, if it
+depends on an earlier one ("And abroad?"), together with that.
 """
 
 import re
@@ -25,7 +25,7 @@ from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
 from parlai_q2.text.selection import stems
 
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
-# So many turns before the last two may have names that are carried on.
+# The number of turns before the last two whose names are carried on.
 MAX_BACK = 4
 _LEANS = re.compile(
     r'\W*(and|or|but|what about|how about)\b|'
@@ -35,25 +35,25 @@ _LEANS = re.compile(
 
 
 DEFAULT_PASSAGES = 5
-# What ``--encoder mini`` names.
+# The value ``--encoder mini``, and the encoder that it names.
 MINI, SHIPPED_ENCODER = 'mini', 'shipped:q2_mini/retrieval'
 
 
 class SearchBy(Word):
-    """What a search goes by."""
+    """The ways to search: by words, vectors or both."""
 
     WORDS = 'words'  # BM25
-    DENSE = 'dense'  # the vectors of an encoder
+    DENSE = 'dense'  # an encoder's vectors
     FUSED = 'fused'  # both
 
 
 class QueryFrom(Word):
-    """What the query of a turn is made of."""
+    """The turns that a query is made from."""
 
     LAST = 'last'
     TWO = 'two'  # the last two turns
-    NAMES = 'names'  # these, and names of earlier ones
-    TURNS = 'turns'  # all, each on a line of its own
+    NAMES = 'names'  # the last two turns, and names in earlier ones
+    TURNS = 'turns'  # all turns, each on its own line
 
 
 DEFAULT_QUERY = QueryFrom.NAMES
@@ -63,10 +63,10 @@ def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
     """
     Make the query of a turn.
 
-    :param history: the turns before the reply, oldest first; of none, nothing is
-        searched for.
-    :param parts: what it is made of: one of :class:`QueryFrom`.
-    :raises UnknownNameError: if it is something else.
+    :param history: the turns before the reply, oldest first; without turns, the query
+        is empty.
+    :param parts: its parts: one of :class:`QueryFrom`.
+    :raises UnknownNameError: for other parts.
 
     >>> make_query(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],
     ...     'names')
@@ -87,8 +87,8 @@ def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
 
 def find_question(history: Sequence[str]) -> str:
     """
-    Find the question that a history ends with, after those of the same person that it
-    leans on.
+    Find the question at the end of a history, after the same person's questions that it
+    depends on.
 
     >>> find_question(['How long does it take to Rome?', 'Two days.', 'And to Oslo?'])
     'How long does it take to Rome?\\nAnd to Oslo?'
@@ -103,19 +103,19 @@ def find_question(history: Sequence[str]) -> str:
 
 
 def leans(question: str) -> bool:
-    """Whether what a question is about stands before it: "How warm is it?"."""
+    """Whether a question depends on earlier turns: "How warm is it?"."""
     return _LEANS.match(question) is not None or len(stems(question)) < 2
 
 
 @dataclass(frozen=True)
 class RetrievalSettings:
     """
-    How passages are found.
+    The settings of a search for passages.
 
     :param by: one of :class:`SearchBy`, or its text.
-    :param query: what is searched for: one of
+    :param query: the parts of the query: one of
         :class:`~parlai_q2.retrieve.search.QueryFrom`, or its text.
-    :param passages: the most passages of a turn.
+    :param passages: the maximum number of passages of a turn.
     :param encoder: gives the vectors of passages; None for words alone.
     :param query_encoder: gives the vectors of queries; None for the same.
     :raises ConfigError: if these do not fit.
@@ -142,7 +142,7 @@ class RetrievalSettings:
             )
 
 
-# Each with the most sentences of a passage (0: as many as fit).
+# Each has the maximum number of sentences of a passage (0: as many as fit).
 PRESETS: dict[str, tuple[RetrievalSettings, int]] = {
     'bm25': (RetrievalSettings(), 0),
     'fused': (RetrievalSettings(SearchBy.FUSED, encoder=SHIPPED_ENCODER), 0),
@@ -160,9 +160,9 @@ def load_search(name: str, **changes: Any) -> tuple[RetrievalSettings, int]:
     """
     Load a preset.
 
-    :param changes: what is otherwise; None leaves it as it is.
-    :return: the search, and the most sentences of a passage, 0 for as many as fit.
-    :raises UnknownNameError: if there is none of this name.
+    :param changes: fields to change; None keeps one.
+    :return: the settings, and the most sentences of a passage, 0 for as many as fit.
+    :raises UnknownNameError: if there is no such preset.
     """
     if name not in PRESETS:
         raise UnknownNameError('preset', name, PRESETS)
@@ -173,6 +173,6 @@ def load_search(name: str, **changes: Any) -> tuple[RetrievalSettings, int]:
             changes['encoder'] = SHIPPED_ENCODER
         if search.by == SearchBy.WORDS:
             changes.setdefault('by', SearchBy.FUSED)
-        # The partner of another encoder.
+        # A query encoder belongs to one encoder of passages.
         changes.setdefault('query_encoder', None)
     return replace(search, **changes), sentences

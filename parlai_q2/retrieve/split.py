@@ -13,13 +13,13 @@ from parlai_q2.turns import Passage, Source
 
 DEFAULT_WORDS = 100
 DEFAULT_OVERLAP = 20
-# Code of more words stands in passages of its own, after the line that introduces it:
-# it would hide what the prose beside it is about.
+# Code of more words gets passages of its own, with the line that introduces it: it
+# would obscure the prose beside it.
 LONG_CODE = 25
 
 
 class _Sentence(NamedTuple):
-    """A sentence, and whether a line ends with it."""
+    """A sentence, and whether it ends its line."""
 
     text: str
     words: int
@@ -55,7 +55,7 @@ def split(
 
 
 def _section(numbered: tuple[int, Block]) -> tuple[str, str, int]:
-    """What blocks have in common that may share a passage."""
+    """The key of blocks that may share a passage."""
     number, block = numbered
     return block.title, block.heading, number if block.alone else -1
 
@@ -63,9 +63,9 @@ def _section(numbered: tuple[int, Block]) -> tuple[str, str, int]:
 def _pack(
     blocks: list[Block], most_words: int, overlap: int, most: int
 ) -> Iterator[list[_Sentence]]:
-    """The sentences of each passage of a section."""
+    """Pack a section's sentences into passages."""
     if len(blocks) == 1 and is_short(blocks[0].text, most_words) and not most:
-        # As most rows are: there is nothing to split.
+        # Most rows are like this: there is nothing to split.
         yield [_Sentence(blocks[0].text.strip(), 0, blocks[0], True)]
         return
     buffer: list[_Sentence] = []
@@ -97,7 +97,7 @@ def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
     for block in blocks:
         spans = sentences(block.text)
         for sentence, after in zip_longest(spans, spans[1:]):
-            # Lines, as of code, stay lines.
+            # Lines, such as those of code, are kept.
             ends = after is None or '\n' in block.text[sentence.end : after.start]
             pieces = [sentence]
             if count_words(sentence.text) > most:
@@ -108,7 +108,7 @@ def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
 
 
 def _repeat(buffer: list[_Sentence], most: int) -> list[_Sentence]:
-    """The last sentences that fit; never all of a passage."""
+    """The last sentences of a passage that fit, but never all of it."""
     start, words = len(buffer), 0
     while start > 1 and words + buffer[start - 1].words <= most:
         start -= 1

@@ -2,8 +2,8 @@
 Passages and their words on disk, or in memory, as one tantivy index.
 
 The last passage of a document carries the document's record, with its checksum and the
-numbers of its passages, so that a commit changes both or neither, and nothing but
-passages is counted by BM25.
+numbers of its passages, so that a commit changes both or neither, and BM25 counts only
+passages.
 """
 
 import json
@@ -20,14 +20,14 @@ from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, put_spaces, tan
 from parlai_q2.turns import Passage, Source, without_surrogates
 
 KEY, DOCUMENT, WORDS, BODY = 'key', 'document', 'words', 'body'
-# Of the last passage of a document.
+# The field of a document's record in its last passage.
 LAST, RECORD = 'last', 'record'
 _TOKENIZER = 'words'
-# Bytes that a writer may hold before it writes a segment.
+# The bytes that a writer holds at most before it writes a segment.
 HEAP = 200_000_000
-# Of more passages that fit equally well, any are taken. Asking at once for some more
-# than are limit costs less than asking again: among 100,000 passages, where half of
-# the searches for 5 end among equals, 0.41 ms instead of 0.54.
+# Of more passages with equal scores, any are taken. Asking at once for some more than
+# the limit costs less than asking again: among 100,000 passages, where half of the
+# searches for 5 end among equals, 0.41 ms instead of 0.54.
 MAX_EXTRA, MAX_EQUAL = 64, 256
 
 
@@ -51,9 +51,9 @@ class Document:
 
 class Store:
     """
-    Passages by number, and where their words are.
+    Passages by their numbers, and an index of their words.
 
-    :param folder: an existing folder, in which it may be; None: in memory.
+    :param folder: an existing folder, perhaps with a store; None: in memory.
     """
 
     def __init__(self, folder: Path | None = None, language: str = DEFAULT_LANGUAGE):
@@ -63,21 +63,21 @@ class Store:
         with as_damaged_index(folder):
             self._index = library.Index(_schema(library), folder and str(folder))
             self._index.register_tokenizer(_TOKENIZER, analyzer(language))
-            # Else a thread looks for commits, and writes a lock into the folder at any
-            # time, also into one that is being removed.
+            # Otherwise a thread looks for commits, and may write a lock into a folder
+            # that is being removed.
             self._index.config_reader(reload_policy='Manual')
             self.refresh()
 
     def refresh(self) -> None:
-        """See what was committed."""
+        """Load the latest commit."""
         self._index.reload()
         self._searcher = self._index.searcher()
 
     def add(self, document: Document, passages: Iterable[Passage]) -> int:
         """
-        Add a document, whose ``count`` is counted here.
+        Add a document, whose ``count`` is set here.
 
-        :return: how many passages it has.
+        :return: the number of its passages.
         """
         count, previous = 0, None
         for passage in passages:
@@ -106,7 +106,7 @@ class Store:
         self._open_writer().delete_documents_by_term(DOCUMENT, name)
 
     def commit(self) -> None:
-        """Keep what was done, and see it."""
+        """Commit the changes, and load them."""
         if self._writer is not None:
             self._writer.commit()
         self.refresh()
@@ -122,10 +122,10 @@ class Store:
 
     def _open_writer(self) -> Any:
         if self._writer is None:
-            # One thread, so that the same documents give the same segments.
+            # One thread, so that the same documents always give the same segments.
             writer = self._index.writer(heap_size=HEAP, num_threads=1)
-            # What a run that was killed in a commit wrote and did not name would stand
-            # in the way of the same commit.
+            # Unnamed files of a run that was killed in a commit would block the same
+            # commit.
             writer.garbage_collect_files()
             self._writer = writer
         return self._writer
@@ -171,7 +171,7 @@ class Store:
         """
         Find the passages that fit words best, by BM25 (k1 1.2, b 0.75).
 
-        :param weights: what a match of each word counts.
+        :param weights: the weight of each word.
         :return: at most ``k`` passages, best first, equal ones by the names of their
             documents.
         """
@@ -186,7 +186,7 @@ class Store:
         limit = k + min(3 * k, MAX_EXTRA)
         with as_damaged_index(self.folder):
             ranked = self._rank(query, limit)
-            # Which of equal ones come last depends on how the index was built.
+            # The order of equal passages depends on how the index was built.
             while (
                 len(ranked) == limit < MAX_EQUAL and ranked[k - 1][0] == ranked[-1][0]
             ):
@@ -194,16 +194,16 @@ class Store:
                 ranked = self._rank(query, limit)
             hits = list[Hit]()
             for score, address in ranked:
-                # What is certainly not among the best is not read.
+                # Passages that cannot be among the best are not read.
                 if len(hits) >= k and score < ranked[k - 1][0]:
                     break
                 entry = self._searcher.doc(address)
                 hits.append(Hit(_read_passage(entry), score, entry.get_first(KEY)))
-        # By file: the numbers tell when a document came into the index.
+        # Equal ones are sorted by file, since numbers depend on the order of indexing.
         return sorted(hits, key=_order)[:k]
 
     def count_with(self, word: str) -> int:
-        """How many passages have a word."""
+        """The number of passages with a word."""
         return int(self._searcher.doc_freq(WORDS, word))
 
     def _term(self, field: str, value: str | int) -> Any:
@@ -248,15 +248,15 @@ def _schema(library: ModuleType) -> Any:
 
 
 def searched_text(passage: Passage) -> str:
-    """The text of a passage with its title and headings, of which vectors are made."""
+    """The text of a passage with its title and headings, for its vector."""
     parts = (_headings(passage), passage.text)
     return without_surrogates('\n'.join(part for part in parts if part))
 
 
 def passage_name(passage: Passage) -> str:
     """
-    What a passage is called: its file, its title and its headings. The names of files
-    tell what they are about, and headings in them often leave it out.
+    The name of a passage: its file, its title and its headings. File names often have
+    the topic that headings omit.
     """
     file = PurePosixPath(passage.source.file).stem if passage.source else ''
     return without_surrogates('\n'.join((file.replace('_', ' '), _headings(passage))))
@@ -271,17 +271,18 @@ def _headings(passage: Passage) -> str:
 @contextmanager
 def as_damaged_index(folder: Path | None) -> Iterator[None]:
     """
-    Name the index where the engine, or what it has stored, cannot be read. The sampled
-    checksums that an index is opened with do not see all of a large file.
+    Turn errors of the engine for damaged files into an error that names the index. The
+    checksums of some blocks, by which an index is opened, may overlook damage in a
+    large file.
 
-    :raises InputError: if so.
+    :raises InputError: if the index is damaged.
     """
     try:
         yield
     except InputError:
         raise
-    # The engine is Rust: it panics at some damage, which is no Exception to Python, and
-    # has no name that could be imported.
+    # The engine is Rust: it panics at some damage, which in Python is no Exception and
+    # cannot be imported by name.
     except BaseException as e:
         is_panic = type(e).__name__ == 'PanicException'
         if not is_panic and not isinstance(e, (ValueError, TypeError, OSError)):

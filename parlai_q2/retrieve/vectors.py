@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from usearch.index import Index
 
 KEYS, ROWS, STATE, GRAPH = 'keys.npy', 'vectors.npy', 'state.json', 'graph.usearch'
-# As many are compared with a query in some 30 ms of one core.
+# One core compares this many with a query in about 30 ms.
 EXACT = 200_000
 CHUNK = 1024
-# The graph's neighbours of a passage, and how many candidates it looks at where it is
-# made and where it is searched: of the five nearest of 31,431 passages, 256 find 0.977
+# The number of a passage's neighbours in the graph, and of candidates to look at when
+# the graph is made and searched: of the five nearest of 31,431 passages, 256 find 0.977
 # (128: 0.970, 800: 0.982).
 NEIGHBOURS, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 256
 
@@ -41,7 +41,7 @@ class Vectors:
 
     :param keys: the passages' numbers, [N], in order.
     :param rows: their vectors, [N, M], in memory or mapped from a file.
-    :param graph: usearch's index of the rows, where there is one.
+    :param graph: usearch's index of the rows, if there is one.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Vectors:
         return cls(keys, rows, graph)
 
     def find_rows(self, keys: np.ndarray) -> np.ndarray:
-        """The row of each passage; -1 for those that have none."""
+        """The row of each passage; -1 for passages without one."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -105,7 +105,7 @@ class Vectors:
             self._rows = np.asarray(self.stored, np.float32)
         near = self._rows @ query
         best = np.argpartition(-near, k - 1)[:k] if k < len(near) else range(len(near))
-        # Equal ones by their numbers, so that the order is always the same.
+        # Equal ones are sorted by number, so that the order is always the same.
         rows = sorted(map(int, best), key=lambda row: (-near[row], row))
         return rows, near[rows]
 
@@ -118,12 +118,12 @@ def make_vectors(
     report: Callable[[int, int], object] = lambda count, total: None,
 ) -> None:
     """
-    Write the vectors of all passages of a store. What a stopped run wrote is kept.
+    Write the vectors of all passages of a store. Vectors from a stopped run are kept.
 
-    :param folder: becomes the vectors' folder, when :data:`STATE` has left it.
+    :param folder: becomes the vectors' folder once :data:`STATE` is removed from it.
     :param old: the folder of earlier vectors of the same encoder, whose passages have
         the same numbers if they are still there.
-    :param report: called with how many passages are done, and of how many.
+    :param report: called with the number of passages done, and of all.
     """
     keys = np.array(store.keys(), np.int64)
     digest = _digest(store, encoder)
@@ -146,7 +146,7 @@ def make_vectors(
 def _fill(
     rows: np.ndarray, keys: np.ndarray, store: Store, encoder: TextEncoder, old: Vectors
 ) -> None:
-    """Write the vectors of some passages; those that had one keep it."""
+    """Write the vectors of some passages; existing vectors are kept."""
     places = old.find_rows(keys)
     is_new = places < 0
     rows[~is_new] = old.stored[places[~is_new]]
@@ -158,7 +158,7 @@ def _fill(
 def _begin(
     folder: Path, keys: np.ndarray, width: int, digest: str
 ) -> tuple[int, np.memmap]:
-    """How many vectors are there already, and all of them, to be written."""
+    """Return the number of existing vectors, and the array to write all to."""
     shape = (len(keys), width)
     with suppress(OSError, ValueError, KeyError, TypeError):
         state = json.loads((folder / STATE).read_text(encoding='utf-8'))
@@ -179,8 +179,8 @@ def _write_state(folder: Path, digest: str, count: int) -> None:
 
 
 def _digest(store: Store, encoder: TextEncoder) -> str:
-    # The numbers of passages would not do: those of a document that left are given to
-    # another, if the run between was stopped.
+    # The numbers of passages do not identify them: those of a removed document may be
+    # given to another, if the run between was stopped.
     documents = [(d.sha256, d.first, d.count) for d in store.documents().values()]
     text = json.dumps([encoder.signature, documents])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -191,7 +191,7 @@ def _make_graph(folder: Path) -> None:
     graph = _new_graph(rows.shape[1])
     for start in range(0, len(rows), CHUNK):
         part = np.array(rows[start : start + CHUNK])
-        # One thread: with several, some passages were never found again (2.26).
+        # One thread: with several, usearch 2.26 never found some passages again.
         graph.add(np.arange(start, start + len(part)), part, threads=1)
     graph.save(str(folder / GRAPH))
 
@@ -199,7 +199,7 @@ def _make_graph(folder: Path) -> None:
 def _new_graph(width: int) -> 'Index':
     user = f'Searching the vectors of more than {EXACT:,} passages'
     library = import_package('usearch.index', 'usearch', 'dense', user)
-    # Of vectors of length 1 the inner product is the cosine; DPR's are longer.
+    # For vectors of length 1, the inner product is the cosine; DPR's are longer.
     graph: Index = library.Index(
         ndim=width,
         metric='ip',

@@ -1,5 +1,5 @@
 """
-The words of passages and queries, as the index has them, and what they weigh.
+The words of passages and queries, as the index has them, and their weights.
 
 Words are lower-cased, freed of accents and stemmed (Snowball) by tantivy. Scripts that
 put no spaces between words are cut into pairs of characters first, as Lucene's CJK
@@ -31,8 +31,8 @@ _UNSPACED = re.compile(
     '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff'
     '\uf900-\ufaff\U00020000-\U0003134f]+'
 )
-# What stands in backticks, an option, a command of a chat, and a name that has an
-# underscore or a capital in it.
+# Literals: texts in backticks, options, commands of a chat, and names with an
+# underscore or an inner capital.
 _LITERAL = re.compile(
     r'`([^`\n]+)`|(?<![\w/-])(--?[a-z][\w-]*|/[a-z][\w-]*(?![\w/])|'
     r'[a-z]\w*_\w+|\w*[a-z][A-Z]\w*)'
@@ -40,17 +40,17 @@ _LITERAL = re.compile(
 
 
 def tantivy() -> ModuleType:
-    """The package that searches; a MissingPackageError if it is not installed."""
+    """Import the search engine; a MissingPackageError if it is not installed."""
     return import_package('tantivy', 'tantivy', 'documents', 'Searching documents')
 
 
 @cache
 def analyzer(language: str = DEFAULT_LANGUAGE) -> Any:
     """
-    The analyser of a language.
+    Make the analyser of a language.
 
     :param language: one of :data:`LANGUAGES`; ``none`` does not stem.
-    :raises UnknownNameError: if it is another.
+    :raises UnknownNameError: for another language.
     """
     if language not in LANGUAGES:
         raise UnknownNameError('language', language, LANGUAGES)
@@ -86,16 +86,16 @@ def _chat_weights() -> Mapping[str, float]:
 
 def chat_weight(word: str) -> float:
     """
-    What a word, as :func:`split_words` gives it, counts in a query from a conversation,
-    in [0, 1]: a word of conversation ("hello") tells little of the passage that the
-    reply rests on.
+    The weight of a word, as :func:`split_words` returns it, in a query from a
+    conversation, in [0, 1]: a word such as "hello" says little about the passage that
+    the reply rests on.
     """
     return _chat_weights().get(word, 1.0)
 
 
 def find_literals(text: str) -> list[str]:
     """
-    Find what a text names as it is written in code.
+    Find the literals in a text, written as in code.
 
     >>> find_literals('What do --fields, /why and put_data do in `parlai_q2 score`?')
     ['--fields', '/why', 'put_data', 'parlai_q2 score']
@@ -106,7 +106,7 @@ def find_literals(text: str) -> list[str]:
 
 def put_spaces(text: str) -> str:
     """
-    Write a text in one form of its characters, with spaces where its script has none.
+    Normalise a text's characters, and add spaces where its script has none.
 
     >>> put_spaces('東京都 1')
     ' 東京 京都  1'

@@ -1,7 +1,7 @@
 """
-The way of a file through a command: read a chunk of records, let a job process it,
-append the lines, and in the end give the output its name. A run that was stopped
-resumes after the last chunk that was written whole.
+Processes a file: reads a chunk of records, lets a job process it, appends the lines,
+and finally gives the output its name. A run that was stopped resumes after the last
+chunk that was written whole.
 
 A job is loaded once, in this process or in each actor of a cluster, and then turns
 chunks of records into lines. An engine runs it.
@@ -28,15 +28,14 @@ from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.output_records import error_line
 from parlai_q2.runs.outputs import FilePair, identify
 
-# Records in one call of a scorer: enough to fill a model's batches, few enough that a
-# run which is killed often still gets further.
+# The number of records in one call of a scorer: enough to fill a model's batches, few
+# enough that a run that is often killed still makes progress.
 CHUNK_RECORDS = 256
-# How many chunks are worked on at once: the models read one, while Python prepares the
-# other. Chunks with fewer records are worked on one at a time.
+# The number of chunks in progress: the models read one, while Python prepares the
+# other. Chunks with fewer records are processed one at a time.
 CALLS, LEAST_AHEAD = 2, 64
-# How deep lists and objects may be nested. The limits of Python's pickle and JSON
-# depend on what else is on the stack, so a deeper record might pass in one process and
-# end the run of another.
+# The maximum nesting of lists and objects. The limits of Python's pickle and JSON
+# depend on the stack, so a deeper record might pass in one process and crash another.
 MAX_DEPTH = 200
 TOO_DEEP = (
     f'nests lists or objects more than {MAX_DEPTH} levels deep. Leave such fields out, '
@@ -46,7 +45,7 @@ Line = JsonObject
 
 
 class ItemChunk(Protocol):
-    """What an engine works on at a time."""
+    """The items that an engine processes at a time."""
 
     @property
     def items(self) -> Sequence[Any]: ...
@@ -59,9 +58,9 @@ class Loaded(NamedTuple):
     """
     A loaded job.
 
-    :param signature: how its results are made; equal wherever the job is loaded.
-    :param process: the results of some items, in order. One call with many items gives
-        what many calls with one would.
+    :param signature: the signature of its results; equal wherever the job is loaded.
+    :param process: returns the results of some items, in order. One call with many
+        items gives the same results as many calls with one.
     :param is_thread_safe: whether several threads may call it at once.
     """
 
@@ -71,13 +70,13 @@ class Loaded(NamedTuple):
 
 
 class Job(Protocol):
-    """What can be sent to another process (by pickle) and loaded there."""
+    """A job that can be sent to another process (by pickle) and loaded there."""
 
     def load(self, device: str | None = None) -> Loaded:
-        """Load what the work needs, on a torch device or the job's own."""
+        """Load the job's models, on a torch device or the job's own."""
 
     def report_lost(self, item: Any, problem: str) -> Any:
-        """The result of an item that no process survives."""
+        """Return the result for an item that crashes every process."""
 
 
 class JobEngine(AbstractContextManager['JobEngine']):
@@ -95,13 +94,13 @@ class JobEngine(AbstractContextManager['JobEngine']):
         """
 
     def __exit__(self, *error: object) -> None:
-        """End what was started for the job."""
+        """Stop everything that was started for the job."""
 
 
 class LocalEngine(JobEngine):
     """
     Runs a job in this process. While the models read one chunk, another is prepared or
-    written, if the job's function may run in several threads at once.
+    written, if the job is thread-safe.
     """
 
     def __init__(self, job: Job):
@@ -121,7 +120,7 @@ class LocalEngine(JobEngine):
                 for chunk in chunks:
                     future = threads.submit(self._process, chunk.items)
                     under_way.append((chunk, future))
-                    # Of a small chunk, somebody may be waiting for the results.
+                    # Somebody may be waiting for the results of a small chunk.
                     is_small = len(chunk.items) < LEAST_AHEAD
                     while len(under_way) >= (1 if is_small else self._calls):
                         first, results = under_way.popleft()
@@ -136,8 +135,8 @@ class LocalEngine(JobEngine):
 
 class Chunk(NamedTuple):
     """
-    Consecutive records of a file, which a scorer sees in one call, and how many bytes
-    of the file had been read by their end.
+    Consecutive records of a file for one call of a scorer, and the bytes of the file
+    read up to their end.
     """
 
     items: Sequence[Record]
@@ -155,9 +154,9 @@ def cut_chunks(
     characters: int = CHUNK_CHARACTERS,
 ) -> Iterator[Chunk]:
     """
-    Cut records into chunks of at most so many, or fewer with so many characters. Where
-    one ends depends on the file alone: the scorer sees the same records together
-    however often a run is stopped and wherever a chunk is processed.
+    Cut records into chunks with limits on records and characters. The cuts depend only
+    on the file: the scorer gets the same records together however often a run is
+    stopped and wherever a chunk is processed.
     """
     items: list[Record] = []
     total = 0
@@ -182,8 +181,8 @@ def cut_chunks(
 
 def measure_length(fields: JsonMapping) -> int:
     """
-    The characters in a record's values, those of the other fields once for each of its
-    ``candidates``; RecursionError if they are nested deeper than :data:`MAX_DEPTH`.
+    Count the characters in a record's values, other fields once for each of its
+    ``candidates``; RecursionError for values nested deeper than :data:`MAX_DEPTH`.
 
     >>> measure_length({'knowledge': 'bees', 'candidates': ['yes', 'no'], 'id': 1})
     13
@@ -210,10 +209,10 @@ def _count_characters(value: object, depth: int = 1) -> int:
 
 class Tally(ABC):
     """
-    Counts what became of records, by their lines, in the order of the file, so that
-    sums are the same to the last bit however a run was stopped or distributed.
+    Counts records by their lines, in the order of the file, so that sums are the same
+    to the last bit however a run was stopped or distributed.
 
-    :ivar good: how many records have no error.
+    :ivar good: the number of records without an error.
     :ivar nulled: how many had NaN or Infinity in a field, where null was written.
     """
 
@@ -223,7 +222,7 @@ class Tally(ABC):
 
     def add(self, lines: Iterable[Line], nulled: Iterable[str] = ()) -> None:
         """Add the lines of records, and the fields of theirs that had NaN."""
-        # All are read before any is counted: a resumed run may find a damaged line.
+        # All are parsed before any is counted: a resumed run may find a damaged line.
         outcomes = [
             None if line['kind'] == Kind.ERROR else self.read(line) for line in lines
         ]
@@ -236,7 +235,7 @@ class Tally(ABC):
 
     @abstractmethod
     def read(self, line: Line) -> Any:
-        """What is counted of a record without an error."""
+        """Read what to count from the line of a record without an error."""
 
     @abstractmethod
     def count(self, outcome: Any) -> None:
@@ -255,13 +254,13 @@ class FileJob(Job):
     """
     A job over the records of files.
 
-    :cvar unit: what messages call records: ``records`` or the like.
-    :cvar participle: what becomes of them: ``scored`` or the like.
+    :cvar unit: the word for records in messages: ``records`` or the like.
+    :cvar participle: a word for processed ones: ``scored`` or the like.
     :cvar signature_field: the field of the first good line that has the signature, if
         not every line has it.
-    :cvar columns: those of each Parquet file, with their kinds.
-    :cvar kind: what a line without an error holds.
-    :cvar tally: what counts the lines of a file.
+    :cvar columns: the columns of each Parquet file, with their kinds.
+    :cvar kind: the kind of a line without an error.
+    :cvar tally: the class that counts the lines of a file.
     :ivar names: the names that fields have in the file, by those they are read by.
     """
 
@@ -275,10 +274,10 @@ class FileJob(Job):
 
     @abstractmethod
     def read(self, path: Location, format: str | None) -> Iterator[Record]:
-        """The records of a file; without a format, the file's ending determines it."""
+        """Read the records of a file, in a format or that of the file's ending."""
 
     def report_lost(self, item: Record, problem: str) -> JsonObject:
-        """The line of a record that no process survives."""
+        """Return the line of a record that crashes every process."""
         problem = f'could not be done: {problem}'
         error = RecordError(item.source, item.line, problem)
         return error_line(item.fields, item.line, error, self.kind)
@@ -288,11 +287,11 @@ class FileRun:
     """
     One file of a run.
 
-    :param signature: how lines are made; a run resumes one with the same.
-    :param format: of the input; None to take it from the file's ending.
-    :param size: the most records in one call of the engine.
-    :ivar resumed: how many records an earlier run has done.
-    :ivar resumed_end: how many bytes of the file these took.
+    :param signature: the signature of lines; a run resumes one with the same.
+    :param format: the input's format; None to take it from the file's ending.
+    :param size: the maximum number of records in one call of the engine.
+    :ivar resumed: the number of records that an earlier run has done.
+    :ivar resumed_end: the bytes of the file that these took.
     :raises InputError: if the output cannot be written (see
         :class:`~parlai_q2.io.write.ResumableWriter`).
     """
@@ -331,7 +330,7 @@ class FileRun:
     def _skip_written(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """
         Count the chunks that an earlier run has written whole; return the others, so
-        that a scorer sees the same records together as in a run that was never stopped.
+        that a scorer gets the same records together as in a run that was never stopped.
         """
         written = self.writer.raw_lines()
         size = 0
@@ -346,7 +345,7 @@ class FileRun:
         return chunks
 
     def _count_written(self, raw: Sequence[bytes], chunk: Chunk) -> bool:
-        """Count the lines of a chunk; False if they are not whole."""
+        """Count the lines of a chunk; False if they are incomplete."""
         if len(raw) < len(chunk.items):
             return False
         try:
@@ -393,7 +392,7 @@ class FileRun:
 
 
 def check_unchanged(infile: Location, state: JsonMapping) -> None:
-    """Check that a file is as it was: else the output may mix two versions of it."""
+    """Check that a file has not changed: otherwise the output may mix two versions."""
     try:
         now = read_state(infile)
     except OSError:

@@ -1,7 +1,7 @@
 """
-Scores examples that are in no file of records, such as the labels of a task, by an
-engine. What others score is kept in this machine's score cache, as what this process
-scores is, so that a run that was stopped goes on where it was.
+Scores examples that are not in files of records, such as the labels of a task, with an
+engine. Scores from other processes are also kept in this machine's score cache, so that
+a stopped run resumes.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -17,7 +17,7 @@ from parlai_q2.turns import Example
 
 
 class Item(Protocol):
-    """An example, and where it is, for messages."""
+    """An example, and its place, for messages."""
 
     @property
     def example(self) -> Example: ...
@@ -29,8 +29,7 @@ class Item(Protocol):
 @dataclass(frozen=True)
 class LabelJob:
     """
-    Scores examples; for an example that no process survives, the result is a text that
-    says so.
+    Scores examples; for an example that crashes every process, the result is a message.
     """
 
     make_scorer: MakeScorer
@@ -63,8 +62,8 @@ def score_chunks(
     report_problem: Callable[[str], None] = lambda problem: None,
 ) -> Generator[tuple[ChunkT, list[Score | None]], None, None]:
     """
-    Yield each chunk with the scores of its items, None for one that no process
-    survives. The engine runs a :class:`LabelJob`; scores are looked up and kept in
+    Yield each chunk with the scores of its items, None for one that crashes every
+    process. The engine runs a :class:`LabelJob`; scores are looked up and kept in
     ``reuse``, unless the scorer itself does so.
     """
 

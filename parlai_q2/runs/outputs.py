@@ -54,13 +54,13 @@ class FilePair(NamedTuple):
 @dataclass
 class Outputs:
     """
-    What a run reads and writes.
+    The files that a run reads and writes.
 
     :param target: the output: a file, or with ``is_folder`` a folder; None for the
         standard output.
-    :param staging: where files are written before they are stored, if the target is a
+    :param staging: the folder for files before they are uploaded, if the target is a
         URL.
-    :ivar entries: what is known of each output in a folder, by its name.
+    :ivar entries: the manifest's entry of each output in a folder, by its name.
     """
 
     files: list[FilePair]
@@ -92,13 +92,13 @@ class Outputs:
                 )
             if is_parquet(pair.outfile):
                 check_pyarrow(f'Writing {pair.outfile}')
-            # Two inputs never have one output, so it could only be its own.
+            # Two inputs never share an output, so the summary could only be its own.
             writable(pair.outfile, *pair.inputs)
 
     def skip_finished(
         self, signature: str, format: str | None, names: Mapping[str, str]
     ) -> int:
-        """Leave out what an earlier run has finished in a folder; return how many."""
+        """Leave out files that an earlier run has finished; return their number."""
         if not self.is_folder:
             return 0
         unfinished = []
@@ -115,7 +115,7 @@ class Outputs:
         return skipped
 
     def complete(self, pair: FilePair, summary: JsonMapping) -> None:
-        """Store a finished output, if it goes elsewhere, and note what is in it."""
+        """Upload a finished output, if it goes elsewhere, and note its counts."""
         if pair.outfile is None:
             return
         if self.is_folder:
@@ -173,7 +173,7 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
         for the standard input.
     :param outfile: a file or a URL; for a pattern, a folder; ``-`` for the standard
         output.
-    :param ending: of the files in a folder: ``jsonl`` or ``parquet``.
+    :param ending: the ending of the files in a folder: ``jsonl`` or ``parquet``.
     :raises ConfigError: if many inputs would go to one file, or two to one name.
     """
     is_pattern = has_magic(infile) and not Path(infile).exists()
@@ -195,7 +195,7 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
     inputs = expand_pattern(infile)
     staging = None
     if isinstance(target, Remote):
-        # The same for the same target, so that a stopped run is found again.
+        # The name depends only on the target, so that a stopped run is found again.
         key = hashlib.sha256(target.url.encode()).hexdigest()[:16]
         staging = cache_folder() / 'outputs' / key
         staging.mkdir(parents=True, exist_ok=True)
@@ -222,7 +222,7 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
 
 
 def check_regular(infile: Location) -> None:
-    """Check that a file is there and can be read twice; else an InputError."""
+    """Check that a file exists and can be read twice; otherwise raise InputError."""
     try:
         if not infile.exists():
             raise InputError(f'There is no file {infile}. Check --infile.')
@@ -254,7 +254,7 @@ def output_name(name: str, ending: str | None = None) -> str:
 def identify(
     infile: Location, signature: str, format: str | None, names: Mapping[str, str]
 ) -> JsonObject:
-    """What a run must have in common with one that it resumes."""
+    """The properties that a run must share with one that it resumes."""
     return {
         'signature': signature,
         'infile': str(infile.resolve()),

@@ -1,4 +1,4 @@
-"""Reranks pools: what a process does with the pools that it is sent."""
+"""The job that reranks pools in a process."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ COLUMNS = {
 
 
 class ChoicePolicy(Word):
-    """Ways of choosing, whose wrong choices are counted."""
+    """The ways of choosing whose wrong choices are counted."""
 
-    CHOSEN = 'chosen'  # the reranker's; no response where it abstains
+    CHOSEN = 'chosen'  # the reranker's choice; no response if it abstains
     FIRST = 'first'
     RANDOM = 'random'  # in expectation
     ORACLE = 'oracle'  # the best possible
@@ -42,7 +42,7 @@ class ChoicePolicy(Word):
 
 class Outcome(NamedTuple):
     """
-    What is counted of a pool.
+    The counts of a pool.
 
     :param changed: whether the choice is another than the generator's first.
     :param nothing_grounded: whether there is knowledge, and no candidate is consistent
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
 
 
 class RerankTally(Tally):
-    """Counts pools, and where people labelled their candidates, wrong choices."""
+    """Counts pools and, if annotators labelled their candidates, wrong choices."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class RerankTally(Tally):
         self._wrong = {policy: array('d') for policy in ChoicePolicy}
 
     def read(self, line: JsonObject) -> Outcome:
-        # As for the reranker, the generator's order is that of the file.
+        # As in the reranker, the file's order is the generator's.
         order, rows = line['order'], line['rerank']
         labels = [
             candidate.get('label') if isinstance(candidate, dict) else None
@@ -89,9 +89,7 @@ class RerankTally(Tally):
             self._wrong[policy].append(value)
 
     def rates(self) -> dict[str, Interval]:
-        """
-        How often each policy gives an inconsistent response, if pools are labelled.
-        """
+        """The rate of inconsistent responses of each policy, if pools are labelled."""
         return {
             str(policy): mean_interval(values)
             for policy, values in self._wrong.items()
@@ -160,7 +158,7 @@ class RerankJob(FileJob):
 
 
 def sign_choice(reranker: Reranker, abstain_text: str) -> Signature:
-    """The signature of the scorer that chooses, with all else that decides lines."""
+    """The signature of the scorer that chooses, with all other settings of lines."""
     scores = reranker.chooser.signature
     explainer, reader = reranker.explainer, None
     if reranker.rule.by == RerankBy.COMBINED:
@@ -180,7 +178,7 @@ def sign_choice(reranker: Reranker, abstain_text: str) -> Signature:
 def rerank_pools(
     reranker: Reranker, abstain_text: str, records: Sequence[Record]
 ) -> list[JsonObject]:
-    """The line of each pool, all ranked together."""
+    """Rank pools together, and return the line of each."""
     signature = str(reranker.chooser.signature)
     pools = [record.parsed for record in records if record.error is None]
     rankings = iter(reranker.explained(reranker.rank_batch(pools)))

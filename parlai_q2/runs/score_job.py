@@ -1,4 +1,4 @@
-"""Scores records: what a process does with the records that it is sent."""
+"""The job that scores records in a process."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,11 +42,11 @@ class ScoreTally(Tally):
             Label.GENERIC: 0,
         }
         self.total = 0.0
-        # Of those that are not verifiable, how many for their language.
+        # The number of unverifiable records in a language that is not read.
         self.foreign = 0
 
     def read(self, line: JsonObject) -> tuple[str, float, bool]:
-        """The label, the score, and whether it is in another language."""
+        """Read the label, the score, and whether the language is not read."""
         is_foreign = LANGUAGE in (line.get('parts') or ())
         return str(line['label']), float(line['score']), is_foreign
 
@@ -58,7 +58,7 @@ class ScoreTally(Tally):
 
     @property
     def verifiable(self) -> int:
-        """How many records are consistent or inconsistent."""
+        """The number of records that are consistent or inconsistent."""
         return self.labels[Label.CONSISTENT] + self.labels[Label.INCONSISTENT]
 
     @property
@@ -129,7 +129,7 @@ class ScoreJob(FileJob):
 
 
 def score_records(scorer: Scorer, records: Sequence[Record]) -> list[JsonObject]:
-    """The line of each record, all scored in one call."""
+    """Score records in one call, and return the line of each."""
     examples = [record.parsed for record in records if record.error is None]
     scores = iter(scorer.score(examples))
     return [

@@ -1,7 +1,7 @@
 """
 ``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; and what
-reranking adds to a turn, which needs ParlAI. Where asked, also what a record of a large
-file costs in one process and with Ray, and what more candidates give.
+reranking adds to a turn, which needs ParlAI. On request, also the cost of a record of a
+large file in one process and with Ray, and the effect of more candidates.
 """
 
 import json
@@ -28,11 +28,11 @@ from parlai_q2.scorers import load_scorer
 from parlai_q2.turns import Example
 
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
-# What is measured by default; the loop takes by far the longest.
+# The default parts; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
-# Only if asked for.
+# Parts on request only.
 FURTHER = {'scale': scale.run, 'candidates': candidates.run}
-TURNS = 10  # that are reranked
+TURNS = 10  # turns to rerank
 
 
 def add_options(parser: OptionParser) -> None:
@@ -79,7 +79,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> JsonObject:
-    """Measure, print and write; return what was written."""
+    """Measure, print and write; return the written measurements."""
     parts = split_names(opt['parts'])
     part_names = (*PARTS, *FURTHER)
     unknown = sorted(set(parts) - set(part_names))

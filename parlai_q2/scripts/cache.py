@@ -35,7 +35,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> JsonObject:
-    """Clear what options name, and show and return what the cache holds."""
+    """Clear the scores that options name; show and return the cache's contents."""
     cache = cache_from_opt(opt)
     if not cache.path.exists():
         log.info(f'There is no score cache at {cache.path}.')
@@ -53,7 +53,7 @@ def clear(
     cache: ScoreCache, which: str | None = ALL, older_than: float | None = None
 ) -> int:
     """
-    Delete scores from the cache; return how many.
+    Delete scores from the cache; return their number.
 
     :param which: ``all``, or the first digits of a signature's hash; None means all.
     :param older_than: delete only scores that were not used for this many days, at
@@ -78,7 +78,7 @@ def clear(
 
 
 def contents(cache: ScoreCache) -> JsonObject:
-    """A cache's place and sizes, and its signatures with the day of their last use."""
+    """A cache's path and sizes, and its signatures with the day of their last use."""
     signatures = [
         {
             'short': digits(signature.text),
@@ -98,7 +98,7 @@ def contents(cache: ScoreCache) -> JsonObject:
 
 
 def table(report: JsonObject, full: bool = False) -> str:
-    """What :func:`contents` returned as text, perhaps with signatures in full."""
+    """Format the result of :func:`contents` as text, perhaps with full signatures."""
     size, limit = readable(report['bytes']), readable(report['max_bytes'])
     lines = [f'{report["path"]}: {size} of at most {limit}']
     for entry in report['signatures']:

@@ -52,7 +52,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> JsonObject:
-    """Fit a calibration to the file that options name; return what was written."""
+    """Fit a calibration to the file that options name; return what is written."""
     from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
     from parlai_q2.calibrate.figures import all_figures
     from parlai_q2.calibrate.fit import read_target

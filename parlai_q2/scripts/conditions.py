@@ -1,6 +1,6 @@
 """
 ``parlai_q2 conditions``: one task under several conditions of knowledge, in one table:
-what the task gives, and what a search finds, as in table 2 of "Rome was built in 1776"
+the task's own, and the results of a search, as in table 2 of "Rome was built in 1776"
 (Santhanam et al. 2021, arXiv 2110.05456), with a scorer instead of the crowd.
 """
 
@@ -54,9 +54,7 @@ NOTES = (
 
 
 class ConditionReply(NamedTuple):
-    """
-    A reply under one condition, with what it was chosen by and what the task gives.
-    """
+    """A reply under one condition, with its own knowledge and the task's."""
 
     episode: int
     text: str
@@ -85,7 +83,7 @@ class ConditionsScript(ParlaiScript):
         )
         add_num_examples(group, 'reply to')
         add_scorer_options(parser, Role.MEASURE, default=MEASURE_OF_CHOSEN)
-        # The paper's conditions answer always, whatever was found.
+        # In the paper, the model always answers, whatever was found.
         parser.set_defaults(
             model=AGENT, batchsize=8, explain='none', knowledge_answers=False
         )
@@ -158,7 +156,7 @@ def parse_conditions(text: str) -> dict[str, str | None]:
 def _build_index(
     name: str, gold_knowledge: Sequence[Sequence[Sequence[Passage]]], outfile: Path
 ) -> Path:
-    """An index of all that a task gives, beside the output."""
+    """Build an index of all knowledge of a task, beside the output."""
     passages: dict[Passage, None] = {}
     for turns in gold_knowledge:
         for turn_passages in turns:
@@ -184,7 +182,7 @@ def make_replies(
     gold_knowledge: Sequence[Sequence[tuple[Passage, ...]]],
 ) -> list[ConditionReply]:
     """
-    The agent's replies to every turn.
+    Let the agent reply to every turn.
 
     :param index: the index that its knowledge comes from; None for the task's own.
     """
@@ -225,7 +223,7 @@ def measure_condition(
         scores = scorer.score(
             [Example(getattr(r, field), r.text) for r in condition_replies]
         )
-        # What states nothing is neither.
+        # Replies that state nothing are neither.
         verifiable = [
             (reply, score.label == Label.CONSISTENT)
             for reply, score in zip(condition_replies, scores, strict=True)
@@ -243,7 +241,7 @@ def measure_condition(
 def _mean(
     condition_replies: Sequence[ConditionReply], values: Sequence[float]
 ) -> Interval | None:
-    """The mean of their values; None if there are none. Episodes are drawn."""
+    """The mean of values with an interval over episodes; None if there are none."""
     if not values:
         return None
     return mean_interval(

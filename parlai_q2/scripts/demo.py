@@ -71,7 +71,7 @@ def run(opt: Options) -> Path:
 
 
 def evaluate(scorer: Scorer) -> Iterator[JsonObject]:
-    """Score the annotated responses, print each class's mean; give the records."""
+    """Score the annotated responses and print each class's mean; return the records."""
     show(
         f'1. Scoring the annotated responses by {scorer.name}\n'
         f'   parlai_q2 eval_model -t {TASK}:annotated -m repeat_label '
@@ -104,7 +104,7 @@ def evaluate(scorer: Scorer) -> Iterator[JsonObject]:
 
 
 def rerank(scorer: str, turns: int) -> Iterator[JsonObject]:
-    """Answer turns of two dialogues, print each choice and why; give the records."""
+    """Answer turns of two dialogues, print each choice; return the records."""
     show(
         f"2. Reranking the reply generator's candidates by {scorer}\n"
         f'   parlai_q2 eval_model -t {RERANKED} -m {AGENT} --choose {scorer}\n'
@@ -144,7 +144,7 @@ def rerank(scorer: str, turns: int) -> Iterator[JsonObject]:
 
 
 def _world(scorer: str) -> Any:
-    """A world of the reranking agent and the sample's dialogues, which logs little."""
+    """A world of the reranking agent and the sample's dialogues, with few logs."""
     from parlai_q2.parlai import compat
 
     compat.apply()

@@ -51,8 +51,9 @@ from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
 from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
-# ParlAI's options that say where and how much at a time, not what. Any other option of
-# any model, known here or not, makes the replies anew: that costs time, never truth.
+# ParlAI's options for places and batch sizes, which do not change replies. After a
+# change of any other option, all replies are made again: it may waste time, but is
+# safe.
 HOST_OPTIONS = frozenset(
     'starttime override parlai_home batchsize loglevel verbose is_debug world_logs '
     'report_filename'.split()
@@ -68,7 +69,7 @@ class DistillScript(ParlaiScript):
         parser = ParlaiParser(True, True, "Distill a reranking model's choices")
         add_num_examples(parser.add_argument_group('Distilling a model'), 'reply to')
         add_judging_options(parser)
-        # Nobody reads the evidence of replies that become references.
+        # Evidence is not needed for replies that become references.
         parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, explain='none')
         return parser
 
@@ -99,7 +100,7 @@ class DistillScript(ParlaiScript):
 
 
 def add_judging_options(parser: ParlaiParser) -> None:
-    """Add the options for what becomes of replies, once they are made."""
+    """Add the options that decide which replies are kept."""
     parser.add_argument(
         '--outfile',
         help='file of conversations to write (.jsonl); the files of filter go '
@@ -111,12 +112,12 @@ def add_judging_options(parser: ParlaiParser) -> None:
 
 @lru_cache(maxsize=1)
 def after_the_replies() -> frozenset[str]:
-    """The options without influence on the replies, by the parser that has them."""
+    """The names of the options that do not change replies."""
     parser = ParlaiParser(False, False)
     before = {action.dest for action in parser._actions}
     add_judging_options(parser)
     options = {action.dest for action in parser._actions} - before
-    # What a reply is grounded in is found by the same options for both.
+    # The options for knowledge matter for replies, too.
     knowledge = {name for name in options if name.startswith('knowledge')}
     return frozenset(options - knowledge) | HOST_OPTIONS
 
@@ -163,8 +164,8 @@ def read_replies(path: Path) -> Iterator[list[JsonObject]]:
 
 def describe_run(opt: Opt) -> JsonObject:
     """
-    What two runs must have in common to give the same replies: the options, the files
-    that they name, and how the replies are scored.
+    Describe everything that decides replies: the options, the files that they name, and
+    the scoring.
     """
     options = {k: v for k, v in opt.items() if k not in after_the_replies()}
     scorer = reranker_from_opt(opt).chooser

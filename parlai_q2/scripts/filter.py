@@ -83,9 +83,9 @@ class FilterScript(ParlaiScript):
 
 def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
     """
-    Score the labels of tasks, at least ``size`` in a call, and write what is kept.
+    Score the labels of tasks, at least ``size`` in a call, and write the kept turns.
     """
-    # First what fails soonest, with a name that does not exist.
+    # Scorers come first, because they fail soonest for a wrong name.
     source, scorer = source_from_opt(opt), judge_from_opt(opt, Role.CHOOSE)
     tasks = tasks_from_opt(opt)
     problems = log.Problems('Not scored')
@@ -94,7 +94,7 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
     if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
         engine: JobEngine = LocalEngine(LabelJob(lambda device: scorer))
     else:
-        # The score cache is this machine's, not that of the actors.
+        # The score cache is on this machine, not with the actors.
         reuse = judge.reuse
         make_scorer = partial(judge_from_opt, role=Role.CHOOSE)
         job = LabelJob(make_later(make_scorer, {**opt, 'cache': False}))
@@ -113,12 +113,12 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
             )
 
 
-# The options that decide scores, which a scored file has.
+# The options that decide scores, which have no effect on a scored file.
 SCORER_OPTIONS = ('choose', 'choose_preset', 'choose_calibration', 'preset', 'detector')
 
 
 def check_alone(opt: Opt) -> None:
-    """A ConfigError for what has no effect on a file that is scored already."""
+    """Raise ConfigError for options without effect on a file that is scored already."""
     explicit = opt.get('override') or {}
     options = {
         '-t': opt.get('task'),
@@ -136,7 +136,7 @@ def check_alone(opt: Opt) -> None:
 
 
 def filter_scored(opt: Opt, outfile: Path) -> JsonObject:
-    """Write what is kept of turns that are scored already; return the summary."""
+    """Write the kept ones of turns that are scored already; return the summary."""
     problems = log.Problems('Left out')
     turns = ScoredTurns(locate(opt['infile']), problems.add)
     policy = policy_from_opt(opt, turns.threshold, Role.CHOOSE)

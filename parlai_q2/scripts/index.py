@@ -75,7 +75,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> Manifest:
-    """Make the index that options ask for, and tell what changed."""
+    """Make the index that options ask for, and show what changed."""
     if opt['verify']:
         return _verify(given_file(opt, 'outdir', 'INDEX'))
     if not opt['paths']:

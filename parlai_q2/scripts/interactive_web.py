@@ -11,7 +11,7 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
-# Imported first, so that ParlAI's own command is registered first and ours replaces it.
+# ParlAI's own command is imported first, so that ours replaces it.
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
@@ -96,14 +96,14 @@ class AgentConversation:
 
     def interact(self, text: str, knowledge: str | None = None) -> JsonObject:
         """
-        Send a message, perhaps with what replies must be grounded in from now on;
-        return the new turn, the number of turns, and the knowledge that was typed. If
-        this fails, the agent forgets the message.
+        Send a message, perhaps with new knowledge for all further replies; return the
+        new turn, the number of turns, and the typed knowledge. If this fails, the agent
+        forgets the message.
         """
         if knowledge is not None and self.knowledge is not None:
             self.agent.knowledge.typed = read_typed(knowledge)
         history = getattr(self.agent, 'history', None)
-        # Its lists grow in place.
+        # The history's lists grow in place.
         before = {
             name: list(value) if isinstance(value, list) else value
             for name, value in getattr(history, '__dict__', {}).items()
@@ -131,7 +131,7 @@ class AgentConversation:
         return self.turns[number - 1]
 
     def reset(self) -> JsonObject:
-        """Start a new conversation, which knows nothing of the last one."""
+        """Start a new conversation without a trace of the last one."""
         self.agent.reset()
         self.turns, self._exchanges = [], []
         return self.state()

@@ -136,7 +136,7 @@ def run(opt: Options) -> JsonObject:
     folder = Path(opt['outdir'])
     with as_write_error(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=folder).close()  # it may be there and not be ours
+        TemporaryFile(dir=folder).close()  # the file may exist and not be ours
     reports = []
     for whole, ours in zip(sets, scorers, strict=True):
         annotated = sampled(whole, opt['num_examples'], SEED)
@@ -171,14 +171,14 @@ def run(opt: Options) -> JsonObject:
 
 
 def build_section(report: SetReport, figures: Sequence[Path]) -> PageSection:
-    """What the page shows of a set."""
+    """Build the page's section of a set."""
     annotated, signatures = report.evaluation.annotated, list(report.signatures.items())
     prefix = f'{annotated.name}_'
     return PageSection(annotated.title, report.tables, figures, signatures, prefix)
 
 
 def read_me(reports: Sequence[SetReport]) -> str:
-    """What a reader of the page must know."""
+    """The notes that a reader of the page needs."""
     first = reports[0].evaluation
     return (
         f'parlai_q2 {__version__}, seed {first.seed}, {first.rounds} rounds of each '

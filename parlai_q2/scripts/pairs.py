@@ -36,7 +36,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> dict[str, int]:
-    """Write the pairs of the file that options name; count turns, pairs, bad lines."""
+    """Write the pairs of the file that options name; return the counts."""
     infile, outfile = given_files(opt)
     outfile = writable(outfile, infile)
     margin = opt['margin']

@@ -61,7 +61,7 @@ def run(opt: Options) -> Path:
             '--outfile report.html'
         )
     stem = '_to_'.join(Path(infile.name).stem for infile in infiles)
-    # Beside the input; of one that is read by its URL, in the current folder.
+    # The output is beside the input, or in the current folder for an input from a URL.
     last = infiles[-1]
     folder = last.parent if isinstance(last, Path) else Path()
     outfile = Path(opt['outfile'] or folder / f'{stem}.html')

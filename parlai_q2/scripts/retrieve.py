@@ -34,7 +34,7 @@ from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.retrieve.search import QueryFrom, SearchBy
 
 CHUNK = 64
-# Passages looked at for the mean reciprocal rank.
+# The number of passages to search for the mean reciprocal rank.
 DEPTH = 100
 
 
@@ -79,8 +79,8 @@ def add_options(parser: OptionParser) -> None:
 
 def run(opt: Options) -> Any:
     """
-    Find what the options ask for. Return what was found for words; for a file, how well
-    its knowledge was found, if it has any.
+    Search for the words or the file that options name. Return the hits for words; for a
+    file with knowledge, the recall.
     """
     if not opt['knowledge_index']:
         raise ConfigError('--knowledge-index is missing. Give a folder: INDEX')
@@ -165,7 +165,7 @@ def _search_turns(
 
 
 def describe_hits(query: str, hits: Sequence[Hit]) -> JsonObject:
-    """What was found for a query, as a line of JSON has it."""
+    """The hits for a query, as JSON-safe values."""
     passages = [
         {
             'text': hit.passage.text,

@@ -1,5 +1,5 @@
 """
-``parlai_q2 serve``: a proxy before a server of the chat-completions protocol, which
+``parlai_q2 serve``: a proxy for a server of the chat-completions protocol, which
 answers with the most grounded of several replies.
 """
 
@@ -130,7 +130,7 @@ def add_options(parser: OptionParser) -> None:
     add_index_options(group)
     add_choice_options(parser)
     add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
-    # The claims of the scorer that chooses cost nothing more.
+    # The claims of the scorer that chooses take no extra time.
     parser.set_defaults(explain=NONE)
 
 

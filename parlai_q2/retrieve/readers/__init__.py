@@ -24,8 +24,8 @@ from parlai_q2.packages import check_package
 from parlai_q2.retrieve.readers.block import Block
 from parlai_q2.retrieve.readers.direct import read_table, read_text, read_utf8
 
-# Raised when what is made of a file, or searched of it, changes: indexes are then made
-# again.
+# Increased when the blocks of a file, or their searched text, change: indexes are then
+# made again.
 VERSION = 10
 _read_json_lines = partial(read_table, format='jsonl')
 DIRECT: Mapping[str, Callable[[Path], Iterator[Block]]] = {
@@ -37,7 +37,7 @@ DIRECT: Mapping[str, Callable[[Path], Iterator[Block]]] = {
     '.ndjson': _read_json_lines,
 }
 _MARKDOWN, _HTML = ('.md', '.markdown'), ('.html', '.htm', '.xhtml')
-# The packages that convert a file, by the names to import and to install.
+# The packages that convert a file: the names to import, and to install.
 _PAGES = (
     ('markdown_it', 'markdown-it-py'),
     ('bs4', 'beautifulsoup4'),
@@ -59,16 +59,16 @@ _START = (
 
 
 def check_packages(ending: str) -> None:
-    """Raise a MissingPackageError unless what reads files of an ending is installed."""
+    """Raise MissingPackageError unless files of an ending can be read."""
     for module, package in _PACKAGES.get(ending, ()):
         check_package(module, package, 'documents', f'Reading {ending} files')
 
 
 class ReadingProcess:
     """
-    A child process that reads documents, started with the first and after a crash.
+    A child process that reads documents, started for the first and after a crash.
 
-    :param seconds: how long one document may take.
+    :param seconds: the time limit of a document.
     """
 
     def __init__(self, seconds: float = SECONDS):
@@ -90,7 +90,7 @@ class ReadingProcess:
 
     def read(self, path: Path) -> Iterable[Block]:
         """
-        Read the blocks of a document; one of a kind that is not known as text.
+        Read the blocks of a document; one of an unknown kind as text.
 
         :raises DocumentError: if it cannot be read.
         """
@@ -116,7 +116,7 @@ class ReadingProcess:
                 problem = f'it takes more than {self.seconds:g} seconds to read'
             raise DocumentError(path, problem) from None
         except BaseException:
-            # Ctrl-C: the answer would be taken for that to the next document.
+            # After Ctrl-C, the answer would be taken for that to the next document.
             self.close()
             raise
         finally:
@@ -157,7 +157,7 @@ def answer_paths() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    # What converters print goes nowhere.
+    # The output of converters is discarded.
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         out.write(json.dumps(_read_or_explain(Path(json.loads(line)))) + '\n')
@@ -179,8 +179,7 @@ def _read_or_explain(path: Path) -> list[tuple[Any, ...]] | str:
         return f'it takes more than {MEMORY:,} bytes of memory to read'
     except RecursionError:
         return 'it is nested too deep'
-    # Whatever a converter stumbles over, also a panic of one in Rust, the file is what
-    # is wrong.
+    # The file is to blame for any error of a converter, even a panic in Rust.
     except BaseException as e:
         return f'its reader fails: {type(e).__name__}: {e}'
 

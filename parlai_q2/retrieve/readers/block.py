@@ -1,4 +1,4 @@
-"""What readers make of a document: its text in blocks, each with its place."""
+"""The result of reading a document: its text in blocks, each with its place."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,8 +7,8 @@ from itertools import zip_longest
 
 from parlai_q2.turns import Span, without_surrogates
 
-# Control characters mean nothing in a text and much to a terminal; line breaks and tabs
-# are kept.
+# Control characters, which a text does not need but a terminal would obey; line breaks
+# and tabs are kept.
 _CONTROL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f]')
 CELL_SEPARATOR = ' | '
 _COLUMN_NAME = re.compile(r'[^\s:|][^:|\n]{0,39}: ')
@@ -21,8 +21,8 @@ class Block:
 
     :param title: the document's title; empty if it has none.
     :param heading: the headings above it, the outermost first, with ``>`` between.
-    :param unit: what ``first`` and ``last`` count, e.g. ``line`` or ``page``; or, with
-        both 0, the place itself, e.g. an address.
+    :param unit: the unit of ``first`` and ``last``, e.g. ``line`` or ``page``; or, if
+        both are 0, the place itself, e.g. an address.
     :param alone: whether it shares no passage with its neighbours.
     :param code: whether its lines are code.
     """
@@ -73,7 +73,7 @@ def find_cells(text: str) -> list[Span]:
     """
     Find the cells of a row that :func:`join_cells` wrote, without their columns' names.
 
-    :return: the cells that are not blank; none if the text is no such row.
+    :return: the cells that are not blank; empty if the text is no such row.
 
     >>> [cell.text for cell in find_cells('part: hose | price: 4 euros')]
     ['hose', '4 euros']
@@ -85,7 +85,7 @@ def find_cells(text: str) -> list[Span]:
         has_names = has_names or name is not None
         first = start + (name.end() if name else 0)
         cell = Span(text[first : start + len(part)], first, start + len(part))
-        if cell.text.strip():  # else a form's, "Name:  | Date: ", to be filled in
+        if cell.text.strip():  # otherwise it is a blank form: "Name: | Date: "
             cells.append(cell)
         start += len(part) + len(CELL_SEPARATOR)
     return cells if has_names and len(cells) > 1 else []

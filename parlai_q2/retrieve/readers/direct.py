@@ -5,11 +5,10 @@ Text files have paragraphs with blank lines between them, under their headings. 
 heading is underlined, as in reStructuredText, or a short line by itself without an end
 mark, before a paragraph that is longer, or any such line before a table.
 
-Each row or line of JSON is a document of its own. The fields ``title``, ``text`` and
-``url`` mean what they say. A question with its answer, as FAQs have them, is read as
-the answer under that heading. Any other row of CSV is read as all its cells with their
-columns' names; a line of JSON is left out, as files of JSON lines are data more often
-than documents.
+Each row or line of JSON is a document of its own, with the fields ``title``, ``text``
+and ``url``. A question with its answer, as FAQs have them, is read as the answer under
+that heading. Any other row of CSV is read as all its cells with their columns' names; a
+line of JSON is left out, as files of JSON lines are data more often than documents.
 """
 
 import logging
@@ -39,9 +38,9 @@ _ITEM = re.compile(r'[-*+•|]|\(?\w{1,3}[.)]\s')
 _COLUMNS = re.compile(r'\S\s{2,}\S')
 _UNDERLINE = re.compile(r'([-=~^"#*+_])\1{2,}')
 MAX_HEADING_WORDS = 8
-# Below all that are underlined.
+# The level of such headings, below all underlined ones.
 LOWEST = 99
-# So many lines that are left out are named.
+# The maximum number of left-out lines to name.
 MAX_NAMED = 5
 # Columns of a FAQ, in the languages that the authors read.
 _QUESTION = frozenset('question q frage pregunta domanda'.split())
@@ -90,7 +89,7 @@ def read_text(path: Path) -> Iterator[Block]:
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
-    """The numbers of the first and last line of each paragraph, and its lines."""
+    """Yield the numbers of each paragraph's first and last line, and its lines."""
     paragraph = list[str]()
     first = last = 0
     for number, line in enumerate([*lines, ''], 1):
@@ -106,8 +105,8 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
 
 def _find_underline(lines: Sequence[str]) -> tuple[str, str, int]:
     """
-    What a heading at the beginning of a paragraph is underlined with, the heading, and
-    how many lines both take.
+    Find an underlined heading at the beginning of a paragraph: the underline's
+    character, the heading, and the number of lines that both take.
     """
     over = len(lines) > 2 and lines[0] == lines[2]
     heading, *below = lines[1:] if over else lines
@@ -162,7 +161,7 @@ def read_table(path: Path, format: str) -> Iterator[Block]:
                 yield block
                 continue
             bad += 1
-            # A file without any is named once, by the error.
+            # A file without any text is named once, by the error.
             if bad <= MAX_NAMED and (problem or good):
                 _logger.warning(f'{path}, line {number}: {problem or lacks} Left out.')
     if bad and not good:
@@ -173,7 +172,7 @@ def read_table(path: Path, format: str) -> Iterator[Block]:
 
 def _read_row(fields: Mapping[str, object], number: int, any_row: bool) -> Block | None:
     """
-    A row as a block; None if it has no text.
+    Read a row as a block; None if it has no text.
 
     :param any_row: whether a row without text or answer is read, too.
     """
@@ -205,5 +204,5 @@ def _column(cells: Mapping[str, str], names: Container[str]) -> str | None:
 
 
 def _cell(value: object) -> str:
-    """A value as a text; empty for what is none."""
+    """A value as a text; empty for other types."""
     return clean(str(value)).strip() if isinstance(value, (str, int, float)) else ''

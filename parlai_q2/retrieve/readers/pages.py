@@ -2,9 +2,9 @@
 Converts HTML and Word files to Markdown, and reads Markdown by its structure
 (CommonMark with tables), without its marks.
 
-Beautiful Soup and markdownify convert HTML, mammoth converts Word to HTML. Neither
-runs, fetches or downloads anything. What the person who opens the file does not see
-(scripts, hidden elements) is left out.
+Beautiful Soup and markdownify convert HTML, mammoth converts Word to HTML. They run no
+code and fetch nothing. Content that readers of the file do not see (scripts, hidden
+elements) is left out.
 """
 
 import html
@@ -37,10 +37,10 @@ _HIDING_STYLE = re.compile(r'display:none|visibility:hidden')
 # A term of a list of definitions is the heading of what defines it.
 _TERM = '######'
 
-# The most bytes that the XML of a Word file may unpack to.
+# The maximum size of the unpacked XML of a Word file, in bytes.
 MAX_XML = 200_000_000
 CORE = 'docProps/core.xml'
-# What reading raises if a file is no Word document.
+# The errors of reading a file that is not a Word document.
 NOT_WORD = (
     zipfile.BadZipFile,
     ExpatError,
@@ -57,7 +57,7 @@ _STYLE_MAP = '\n'.join(
     + [f"p[style-name='Heading {n}'] => h{n + 1}:fresh" for n in range(1, 6)]
 )
 
-# What static site generators put before the text, with the title.
+# The front matter of static site generators, which has the title.
 _FRONT_MATTER = re.compile(r'\A---\n(.*?)\n(?:---|\.\.\.)\n', re.DOTALL)
 _TITLE = re.compile(r'^title:\s*["\']?(.*?)["\']?\s*$', re.MULTILINE)
 # Sphinx's and MyST's directives that build a list of pages or a reference: their lines
@@ -73,7 +73,7 @@ class Markdown:
     """
     A document as Markdown.
 
-    :param title: empty if it names none itself.
+    :param title: the document's title; empty if it has none.
     :param page_starts: the first line of each page; none for a document without pages.
     :param is_source: whether its lines are those of the file.
     """
@@ -96,7 +96,7 @@ def html_to_markdown(text: str) -> Markdown:
             return f'\n\n{text.strip()}\n\n'
 
         def convert_dl(self, element: object, text: str, parent_tags: object) -> str:
-            # A heading without a text closes the last term's.
+            # A heading without a text closes the last term's heading.
             return f'{text}\n\n{_TERM}\n\n'
 
     soup = _parse_visible(text)
@@ -124,8 +124,8 @@ def convert_word(path: Path) -> Markdown:
     """
     Convert a Word document (.docx).
 
-    :raises DocumentError: if it is none, or would unpack to too much (a zip bomb). The
-        parser itself stops at an XML bomb, and reads no other file.
+    :raises DocumentError: if it is no Word document, or unpacks to too much (a zip
+        bomb). The parser itself stops at an XML bomb, and reads no other file.
     """
     import mammoth  # type: ignore[import-untyped]
 
@@ -151,7 +151,7 @@ def _describe_image(image: Any) -> list[Any]:
 
 
 def _read_properties(path: Path) -> str:
-    """The part with the document's properties."""
+    """Read the part with the document's properties."""
     with zipfile.ZipFile(path) as parts:
         sizes = {part.filename: part.file_size for part in parts.infolist()}
         unpacked = sum(size for name, size in sizes.items() if 'media/' not in name)
@@ -219,12 +219,12 @@ def _blocks(markdown: Markdown) -> Iterator[Block]:
             is_empty = False
             yield replace(block, code=token.type in _CODE)
     if is_empty:
-        # A notice or a slide that is set in large letters.
+        # A notice or a slide in large letters.
         yield from headings
 
 
 def _find_title(tokens: Sequence[Token]) -> str:
-    """The first heading, if all others stand under it."""
+    """Find the first heading, if all others are below it."""
     places = [n for n, token in enumerate(tokens) if token.type == 'heading_open']
     levels = [int(tokens[place].tag[1]) for place in places]
     if not levels or min(levels[1:], default=7) <= levels[0]:
@@ -242,7 +242,7 @@ def _visible_text(token: Token) -> str:
     parts = []
     for child in token.children or ():
         if child.type == 'softbreak':
-            # A line that was wrapped ends no sentence.
+            # A wrapped line does not end a sentence.
             parts.append(' ')
         elif child.type == 'hardbreak':
             parts.append('\n')
@@ -252,7 +252,7 @@ def _visible_text(token: Token) -> str:
 
 
 def _is_badges(token: Token) -> bool:
-    """Whether a paragraph has nothing but images in links, as a project's badges."""
+    """Whether a paragraph has only linked images, like a project's badges."""
     kinds = [child.type for child in token.children or ()]
     expected = {'image', 'link_open', 'link_close', 'softbreak', 'hardbreak'}
     is_blank = all(

@@ -22,16 +22,16 @@ _END_MARKS = '.!?:;"\')]’”'
 _BROKEN_WORD = re.compile(r'(?<=[^\W\d_])- (?!(?:and|or|to|but)\b)(?=[a-z])')
 _NOT_PROSE = re.compile(r'#|\||```')
 _ITEM = re.compile(r'[-*+] |\d+[.)] ')
-# What programs write where a document has no title.
+# The placeholders of programs for a missing title.
 _NO_TITLES = frozenset({'untitled', '(untitled)', '(unspecified)'})
-# The least lines of a column and their mean length, and the space between columns, in
-# points: cells of a table are shorter.
+# The minimum number and mean length of a column's lines, and the minimum space between
+# columns, in points: a table's cells are shorter.
 MIN_COLUMN_LINES, MIN_COLUMN_CHARACTERS, GUTTER = 4, 25, 6
-# By so many characters a line is found again.
+# The number of characters by which a line is recognised.
 LINE_START = 12
-# So many lines at the top and at the bottom of a page may be running ones.
+# The maximum number of running lines at the top and at the bottom of a page.
 RUNNING_LINES = 2
-# The bullet of an item stands in it once more.
+# The bullet of an item is repeated inside it.
 _TWO_BULLETS = re.compile(r'^- (?:\*\*|[•·▪]) ', re.MULTILINE)
 _THREE_LETTERS = re.compile(r'[^\W\d_]{3}')
 _VARIABLE = re.compile(r'[\W\d_]+')
@@ -119,8 +119,8 @@ def find_running_lines(
     items: Iterable[tuple[int, float, str]],
 ) -> Mapping[int, Set[str]]:
     """
-    Find what stands at the same height of several pages and is the same but for its
-    numbers: their headers and footers.
+    Find texts at the same height of several pages that are equal except for numbers:
+    headers and footers.
 
     :param items: pieces of text with their pages and heights.
     :return: the texts by page.
@@ -144,8 +144,8 @@ def find_running_lines(
 
 
 def _without_running_lines(page: str, running: Set[str]) -> list[str]:
-    """The blocks of a page without the running lines that they begin or end with."""
-    # A page's number would also be found in "1 Introduction".
+    """Remove the running lines at the beginning and the end of a page's blocks."""
+    # A bare page number would also match "1 Introduction".
     texts = [text for text in running if _THREE_LETTERS.search(text)]
     blocks = []
     for block in page.strip().split('\n\n'):
@@ -196,7 +196,7 @@ def join_pages(pages: Sequence[Sequence[str]]) -> tuple[str, tuple[int, ...]]:
 
 
 def _goes_on(before: str, block: str) -> bool:
-    """Whether a block is the rest of the paragraph before it."""
+    """Whether a block continues the paragraph before it."""
     if not before or _NOT_PROSE.match(before) or before[-1] in _END_MARKS:
         return False
     return block[0].islower() and not _ITEM.match(block)
