@@ -72,7 +72,7 @@ def test_the_best_of_all_is_said_when_they_are_reranked(served):
     json.dumps(reply['rerank'], allow_nan=False)
 
 
-def test_without_knowledge_one_reply_is_asked_for(served):
+def test_requests_one_reply_without_knowledge(served):
     [reply] = reply_to(make(served, **RERANKING), 'Hello?', knowledge=None)
     assert reply['text'] == '5 6'
     assert served.requests[0]['n'] == 1
@@ -160,7 +160,7 @@ def test_a_single_reply_may_lack_log_probabilities(text, unknown):
     assert means == {'1 2': -9.0, '2 1': -5.0, **unknown}
 
 
-def test_no_file_and_no_log_of_an_evaluation_has_the_key(
+def test_evaluation_files_and_logs_never_contain_the_key(
     served, tmp_path, monkeypatch, capfd
 ):
     monkeypatch.setenv(KEY_VARIABLE, KEY)
@@ -184,7 +184,7 @@ def test_no_file_and_no_log_of_an_evaluation_has_the_key(
     assert KEY not in ''.join(capfd.readouterr())
 
 
-def test_no_option_holds_the_key(served, monkeypatch):
+def test_options_never_contain_the_key(served, monkeypatch):
     monkeypatch.setenv('MY_KEY', KEY)
     agent = make(served, **RERANKING, server_key_variable='MY_KEY')
     reply_to(agent, 'Hello?')
@@ -194,7 +194,7 @@ def test_no_option_holds_the_key(served, monkeypatch):
         assert KEY not in json.dumps(opt, default=str)
 
 
-def test_it_cannot_be_trained(served):
+def test_training_a_server_agent_is_refused(served):
     agent = make(served)
     agent.observe(Message({'text': 'a', 'labels': ['b'], 'episode_done': True}))
     with pytest.raises(ConfigError, match='cannot be trained'):

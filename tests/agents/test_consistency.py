@@ -157,7 +157,7 @@ def test_padding_and_nothing_get_an_empty_answer():
     assert model.batch_act([]) == []
 
 
-def test_in_chat_the_agent_says_how_to_ask():
+def test_chat_explains_how_to_ask():
     model = agent(interactive_mode=True)
     model.observe({'text': 'hello'})
     assert 'line break' in model.act()['text']

@@ -157,7 +157,7 @@ def test_a_model_that_says_nothing_gets_the_answer_for_it_and_is_counted():
 
 
 @pytest.mark.parametrize('extra', [{}, {'dynamic_batching': 'full', 'truncate': 64}])
-def test_it_is_evaluated_in_batches(extra):
+def test_batched_evaluation_runs(extra):
     options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', **extra}
     options |= {'model_path': str(converted('t5')), 'prompt_template': '{history}'}
     report = EvalModel.main(**options, **RERANKING, label_truncate=12)
@@ -165,7 +165,7 @@ def test_it_is_evaluated_in_batches(extra):
     assert report['rerank/distinct'].value() > 1
 
 
-def test_without_knowledge_only_the_first_strategy_searches():
+def test_runs_only_the_first_strategy_without_knowledge():
     agent = make(**RERANKING, candidate_strategies='greedy,nucleus:5')
     [reply] = reply_to(agent, GREETING, knowledge=None)
     assert [row['strategies'] for row in reply['rerank']] == [['greedy']]

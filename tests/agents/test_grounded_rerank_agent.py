@@ -52,7 +52,7 @@ def test_the_likelihood_counts_in_the_choice():
     assert scores != sorted(scores, reverse=True)
 
 
-def test_by_score_it_says_the_most_grounded_candidate():
+def test_rule_score_returns_the_most_grounded_candidate():
     agent = make_agent(rerank_by='score')
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
     scores = [row['score'] for row in reply['rerank']]
@@ -82,7 +82,7 @@ def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
     assert [row['text'] for row in reply['rerank'] if row['first']] == [plain_reply]
 
 
-def test_without_knowledge_the_first_choice_stands(agent):
+def test_keeps_the_generators_first_choice_without_knowledge(agent):
     calls = len(agent.reranker.chooser.batches)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge=None)
     assert reply['rerank'][0]['first']
@@ -118,7 +118,7 @@ def test_empty_and_padded_messages_leave_the_others_alone(agent):
     assert replies[0]['metrics']['rerank/unverifiable'].value() == 1
 
 
-def test_it_does_not_search_when_generation_is_skipped():
+def test_does_not_search_when_generation_is_skipped():
     agent = make_agent(skip_generation=True)
     (reply,) = reply_to(agent, '1 2 3 4', eval_labels=['1 2 3 4'])
     assert 'rerank' not in reply
@@ -185,7 +185,7 @@ def test_a_seed_leaves_the_global_random_numbers_alone():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_it_abstains_below_the_score_asked_for():
+def test_abstains_below_the_requested_score():
     agent = make_agent(abstain_below=0.9)
     grounded, not_grounded = reply_to(agent, '1 2 3 4', '5 5 5 5', knowledge='1 2 3 4')
     assert grounded['text'] == '1 2 3 4'

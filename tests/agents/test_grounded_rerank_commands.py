@@ -59,7 +59,7 @@ def said(text=None, turn='red blue', candidates=('green', 'red')):
         (None, None),
     ],
 )
-def test_what_is_a_command(text, command):
+def test_parses_chat_commands(text, command):
     assert parse_command(text) == command
 
 

@@ -181,7 +181,7 @@ def make_retrieving(**options):
 @pytest.mark.parametrize(
     'name, kind', [('rag', 'token'), ('rag', 'sequence'), ('fid', 'token')]
 )
-def test_what_a_generator_retrieves_is_the_knowledge_where_there_is_no_other(
+def test_uses_the_generators_retrieved_knowledge_if_there_is_no_other(
     name, kind, two_documents
 ):
     agent = make_retrieving(
@@ -215,7 +215,7 @@ def test_what_a_generator_retrieves_is_the_knowledge_where_there_is_no_other(
     [{'rag_model_type': 'sequence'}, {'regret': True}],
     ids=['sequence', 'regret'],
 )
-def test_with_several_searches_an_example_has_in_a_batch_what_it_has_alone(
+def test_several_searches_give_the_same_candidates_batched_and_alone(
     options, two_documents
 ):
     agent = make_retrieving(**options, candidate_strategies='nucleus:3', temperature=3)
@@ -234,7 +234,7 @@ class LearnsFromWhatItSays(TransformerGeneratorAgent):
         return super().compute_loss(batch, return_output)
 
 
-def test_what_is_searched_for_a_loss_is_not_reranked():
+def test_searches_for_a_loss_are_not_reranked():
     agent = make_agent(
         generator=f'{__name__}:LearnsFromWhatItSays', model_file=trained_generator()
     )
@@ -290,7 +290,7 @@ def mixed_pools(agent):
     return list(map(strategies, agent.batch_act(batches)))
 
 
-def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
+def test_mixed_batches_give_the_same_candidates_as_single_examples(monkeypatch):
     agent = make_agent(**MANY)
     together = mixed_pools(agent)
     (alone,) = reply_to(agent, TEXTS[2], knowledge='4 5 6')

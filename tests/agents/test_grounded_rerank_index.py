@@ -59,7 +59,7 @@ def knowledge(index):
     return AgentKnowledge(KnowledgeSource(index=index))
 
 
-def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
+def test_answering_passages_replace_the_tasks_knowledge(knowledge):
     turn_knowledge = knowledge.find(GOLD)
     assert [p.source.heading for p in turn_knowledge.passages] == ['Shop > Breakfast']
     message = knowledge.attach(GOLD, turn_knowledge)
@@ -68,7 +68,7 @@ def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
     assert 'checked_sentence' not in message
 
 
-def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
+def test_task_knowledge_is_dropped_if_no_passage_is_found(knowledge):
     turn_knowledge = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
     assert turn_knowledge.declined
     assert not turn_knowledge.question
@@ -110,7 +110,7 @@ def asked(question, answer, quote='It costs 14 euros.'):
         ('Is breakfast free?', 'Yes, it costs 14 euros.', 0.9, False),
     ],
 )
-def test_where_no_candidate_surely_answers_the_document_speaks(
+def test_quotes_the_document_if_no_candidate_surely_answers(
     question, reply, relevance, leads
 ):
     turn_knowledge = asked(question, '14 euros')
@@ -178,7 +178,7 @@ OFFER = 'I answer questions about the documents that I was given.'
         ("I don't know if it is a card.", Label.GENERIC, 0.9, False),
     ],
 )
-def test_what_asks_nothing_gets_a_fitting_reply_or_an_offer(
+def test_statements_get_a_fitting_reply_or_an_offer(
     knowledge, reply, label, relevance, leads
 ):
     turn_knowledge = knowledge.find({'text': 'I hate this breakfast!!'})
@@ -201,7 +201,7 @@ def test_what_asks_nothing_gets_a_fitting_reply_or_an_offer(
         ('I hate this breakfast!!', Label.CONSISTENT, True),
     ],
 )
-def test_who_greets_gets_no_facts(turn, label, leads):
+def test_greetings_get_no_facts(turn, label, leads):
     pool = ranking('It costs 14 euros.', "You're welcome!", relevance=0.9)
     first, ready = pool
     first = replace(first, score=Score(0.9, label))
@@ -212,7 +212,7 @@ def test_who_greets_gets_no_facts(turn, label, leads):
     assert after.chosen is (first if leads else ready)
 
 
-def test_what_the_documents_have_nothing_on_gets_an_offer(knowledge):
+def test_statements_without_matching_documents_get_an_offer(knowledge):
     turn_knowledge = knowledge.find({'text': 'I hate this printer!!'})
     assert not turn_knowledge.passages
     assert turn_knowledge.courtesy.startswith(OFFER)
@@ -289,7 +289,7 @@ def test_the_answer_in_a_small_file_need_not_have_the_words_of_the_question(file
     assert turn_knowledge.passages[0].text.endswith('30 days.')
 
 
-def test_what_a_message_brings_and_what_was_typed_come_before_the_file(file):
+def test_message_and_typed_knowledge_precede_the_file(file):
     knowledge = of_file(file)
     assert knowledge.find(GOLD).text == 'Gold.'
     knowledge.typed = (Passage('Typed.'),)
@@ -308,12 +308,12 @@ def test_a_file_of_one_passage_is_given_whole(tmp_path):
     )
 
 
-def test_whoever_measures_takes_all_of_a_file(file):
+def test_measuring_uses_the_whole_knowledge_file(file):
     source = source_from_opt({'knowledge_file': file})
     assert source.of_episode([{'text': 'Hi.'}]) == [(Passage(SHORT.strip()),)]
 
 
-def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
+def test_found_passages_are_put_before_the_text_but_not_into_queries(file):
     knowledge = of_file(file, knowledge_delimiter='\\n')
     asked = {'text': 'How long is the warranty?'}
     message = knowledge.attach(asked, knowledge.find(asked))
@@ -331,14 +331,14 @@ def test_a_large_file_is_to_be_indexed(file, monkeypatch):
         of_file(file)
 
 
-def test_what_is_no_text_is_to_be_indexed(tmp_path):
+def test_knowledge_files_other_than_text_must_be_indexed(tmp_path):
     path = tmp_path / 'a.pdf'
     path.write_bytes(b'%PDF-\xff\xfe')
     with pytest.raises(ConfigError, match='parlai_q2 index'):
         source_from_opt({'knowledge_file': str(path)})
 
 
-def test_nothing_is_generated_where_the_reply_is_known(index, monkeypatch):
+def test_generates_nothing_if_the_reply_is_known(index, monkeypatch):
     arguments = ['-m', AGENT, '--knowledge-index', str(index.retriever.folder)]
     chat = create_agent(ParlaiParser(True, True).parse_args(arguments))
     monkeypatch.setattr(chat, 'candidate_pools', None)

@@ -75,7 +75,7 @@ def test_a_passage_in_the_text_holds_until_the_episode_ends():
     assert not knowledge.find({'text': 'And why?'}).passages
 
 
-def test_what_was_typed_outlives_an_episode_and_ends_with_the_conversation():
+def test_typed_knowledge_lasts_until_the_conversation_ends():
     knowledge = AgentKnowledge(KnowledgeSource('|'))
     knowledge.typed = passages_in('T.')
     knowledge.end_episode()
@@ -94,7 +94,7 @@ def test_the_generator_is_given_typed_knowledge_as_a_field():
     assert message == {'text': 'hi'}
 
 
-def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once():
+def test_new_knowledge_is_inserted_into_delimited_texts_once():
     knowledge = AgentKnowledge(KnowledgeSource('\\n'))
     texts = []
     for typed, text in [('T.', 'one'), ('T.', 'two'), ('U.', 'three')]:
@@ -125,7 +125,7 @@ def wizard(*documents, selected=()):
     return wizint.parse_wizard_message(turn, doc_lines_delim='\n')
 
 
-def test_what_a_search_found_is_knowledge_with_its_titles():
+def test_retrieved_documents_are_knowledge_with_titles():
     documents = [('Tea', ['Tea is hot.', 'It is old.']), ('Cha', ['A dance.'])]
     knowledge = AgentKnowledge(KnowledgeSource())
     turn_knowledge = knowledge.find(wizard(*documents))

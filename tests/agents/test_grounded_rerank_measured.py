@@ -55,7 +55,7 @@ def test_the_same_scorer_for_both_is_circular_and_warned_of(tmp_path, monkeypatc
     assert any('circular' in text for text in warnings)
 
 
-def test_each_role_has_a_threshold_of_its_own(tmp_path):
+def test_each_role_has_its_own_threshold(tmp_path):
     log = tmp_path / 'log'
     thresholds = {
         'choose_threshold': 0.9,

@@ -25,7 +25,7 @@ def strategies(reply):
     return [row['strategies'] for row in reply['rerank']]
 
 
-def test_only_a_turn_that_needs_it_gets_a_reply_that_begins_with_the_name(agent):
+def test_searches_for_replies_beginning_with_the_name_only_if_needed(agent):
     texts = (TURN, 'Have you heard of Legend of the 9?')
     together = reply_to(agent, *texts, knowledge=GAME)
     for reply, text in zip(together, texts, strict=True):

@@ -28,7 +28,7 @@ from tests.agents.rerank_toys import AGENT, TOY, trained_generator
         (AGENT, 'cannot itself rerank'),
     ],
 )
-def test_what_is_no_generator_is_told_so(name, says):
+def test_rejects_agents_that_are_no_generators(name, says):
     with pytest.raises(ConfigError, match=says):
         load_generator_class(name)
 
@@ -91,7 +91,7 @@ LEFT_BY_TRAINING = {
 }
 
 
-def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
+def test_a_generators_training_options_do_not_affect_reranking(tmp_path):
     model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
     words = ['-m', AGENT, '-mf', model_file, '--no-cuda']
     fresh = ParlaiParser(True, True).parse_args(['-m', AGENT, '--no-cuda'])
@@ -106,7 +106,7 @@ def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
     assert said.reranker.chooser.name == 'consistency'
 
 
-def test_what_is_asked_for_in_code_counts(tmp_path):
+def test_options_set_in_code_take_effect(tmp_path):
     model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
     options = {'choose': TOY, 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
     agent = create_agent_from_model_file(
@@ -118,7 +118,7 @@ def test_what_is_asked_for_in_code_counts(tmp_path):
     assert agent.opt.get('choose_threshold') is None
 
 
-def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):
+def test_options_saved_by_a_reranking_agent_are_kept(tmp_path):
     saved = {'model': AGENT, 'candidate_strategies': 'beam:2', 'choose': 'overlap'}
     model_file = saved_beside_a_generator(
         tmp_path, {**saved, 'generator': 'transformer/generator'}

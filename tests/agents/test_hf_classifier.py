@@ -162,7 +162,7 @@ def test_the_class_of_the_threshold_comes_first(tmp_path, model):
         ),
     ],
 )
-def test_what_cannot_be_known_is_an_error_that_says_what_to_do(
+def test_unknown_output_classes_raise_an_error_with_a_remedy(
     tmp_path, names, settings, options, says
 ):
     with pytest.raises(ConfigError, match=says):

@@ -116,7 +116,7 @@ def test_positions_a_model_has_not_learned_are_never_asked_for():
     assert 'text' in reply
 
 
-def test_what_cannot_be_done_is_refused_in_words(t5):
+def test_rejects_unsupported_options_with_a_message(t5):
     with pytest.raises(ConfigError, match='--history-reversed'):
         make_agent(hf_model=t5, history_reversed=True)
     with pytest.raises(ConfigError, match='facts'):

@@ -115,7 +115,7 @@ sys.modules['parlai'] = None
 WITHOUT_TORCH = "sys.modules['torch'] = sys.modules['transformers'] = None\n"
 
 
-def test_what_needs_parlai_says_how_to_install_it(tmp_path):
+def test_commands_that_need_parlai_say_how_to_install_it(tmp_path):
     commands = [['filter', '--outfile', 'o'], ['eval_model']]
     for status, _, errors in run_all(tmp_path, commands, before=WITHOUT_PARLAI):
         assert status == 2

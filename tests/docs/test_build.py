@@ -48,7 +48,7 @@ def test_a_link_within_the_site_leads_to_a_page_and_a_place_in_it(site):
     assert checked > 100
 
 
-def test_nothing_is_loaded_from_elsewhere(site):
+def test_pages_load_nothing_from_other_hosts(site):
     loads = r'<(?:script|img|link rel="stylesheet")[^>]*? (?:src|href)="(https?:[^"]*)"'
     for page in pages(site):
         assert re.findall(loads, page.read_text('utf-8')) == []

@@ -83,9 +83,7 @@ def scratch(tmp_path_factory):
 
 
 @pytest.mark.parametrize('code', parameters(RUN))
-def test_what_the_documentation_tells_to_run_runs(
-    code, scratch, data, monkeypatch, capsys
-):
+def test_documented_commands_run(code, scratch, data, monkeypatch, capsys):
     folder, names = scratch(code.page)
     monkeypatch.chdir(folder)
     monkeypatch.setenv('PARLAI_DATAPATH', str(data))

@@ -11,7 +11,7 @@ def test_the_figures_on_pages_are_those_of_the_runs():
     assert [p for p in results.check(ROOT) if 'no run has' not in p] == []
 
 
-def test_every_run_that_is_there_has_its_tables_with_command_and_signatures_on_top():
+def test_result_tables_begin_with_command_and_signatures():
     figures = results.Results(ROOT)
     assert figures.runs
     for name, run in figures.runs.items():

@@ -78,7 +78,7 @@ def test_a_server_that_gives_fewer_is_asked_again_and_remembered():
     assert [r['n'] for r in served.requests[3:]] == [2, 2]
 
 
-def test_how_many_replies_it_gives_is_remembered_for_each_model():
+def test_remembers_replies_per_request_for_each_model():
     def model(fields):
         return ['reply'] * (1 if fields['model'] == 'small' else fields['n'])
 
@@ -107,7 +107,7 @@ def test_a_server_that_fails_is_asked_once_more_for_a_single_reply():
     assert [request['n'] for request in served.requests] == [4, 4, 4, 1]
 
 
-def test_no_client_has_more_connections_than_it_looks_through_fast(monkeypatch):
+def test_limits_connections_of_each_client(monkeypatch):
     monkeypatch.setattr(module, 'POOL_SIZE', 2)
     body = json.dumps({'choices': [choice('late')]}).encode()
     counts = []
@@ -319,7 +319,7 @@ def test_a_secret_that_cannot_be_used_is_not_repeated(wrong, secret):
 @pytest.mark.parametrize(
     'url', ['localhost:8000', 'ftp://h/v1', 'http:///v1', 'http://[', '']
 )
-def test_what_is_no_url_of_a_server_is_refused(url):
+def test_rejects_invalid_server_urls(url):
     with pytest.raises(ConfigError, match='http://localhost:8000/v1'):
         client(url)
 

@@ -29,7 +29,7 @@ def test_the_header_tells_what_separates_the_cells_of_a_csv(tmp_path, mark):
     assert record.line == 2
 
 
-def test_what_excel_and_people_write_around_a_table_is_read(tmp_path):
+def test_reads_tables_as_excel_and_people_write_them(tmp_path):
     text = 'sep=|\r\nid|knowledge|response\r\n1|a, b|R\r\n'
     (record,) = read(tmp_path, text, 'in.csv')
     assert record.fields == {'id': '1', 'knowledge': 'a, b', 'response': 'R'}

@@ -7,9 +7,7 @@ import pytest
 from parlai_q2.io.files import cache_folder, locked
 
 
-def test_where_files_cannot_be_locked_it_is_an_error_if_it_is_needed(
-    tmp_path, monkeypatch
-):
+def test_missing_locks_are_an_error_only_if_needed(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, 'No locks available')
 

@@ -61,7 +61,7 @@ def test_a_text_without_thoughts_stays_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize('response', [5, ['Five.'], [[]], {'text': 'Five.'}])
-def test_what_is_no_message_is_an_error(tmp_path, response):
+def test_rejects_values_that_are_no_messages(tmp_path, response):
     path = tmp_path / 'in.jsonl'
     path.write_text(json.dumps({'knowledge': 'k', 'response': response}) + '\n')
     [read] = read_records(str(path))

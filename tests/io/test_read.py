@@ -89,9 +89,7 @@ def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
         (gzip.compress(b'{}', mtime=0), 'compressed with gzip', 'gunzip'),
     ],
 )
-def test_what_begins_as_no_utf8_is_refused_with_the_remedy(
-    tmp_path, name, data, kind, remedy
-):
+def test_rejects_other_encodings_with_a_remedy(tmp_path, name, data, kind, remedy):
     with pytest.raises(InputError, match=rf'{name} .*{kind}.* {remedy}') as error:
         read(tmp_path, data, name)
     assert not isinstance(error.value, RecordError)
@@ -251,7 +249,7 @@ def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):
     assert caplog.messages == [COMMANDS_SKIPPED.format(4)]
 
 
-def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):
+def test_lines_that_are_no_world_log_are_errors(tmp_path):
     turn = {'text': 'hi', 'knowledge': 'K', 'turn_id': 't7'}
     dialog = [[{'text': 'nobody answers'}], [turn, {'text': 'r'}], 'no turn at all']
     lines = ['nonsense', '{"a": 1}', json.dumps({'dialog': dialog})]

@@ -108,7 +108,7 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     assert write.locate_summary(link) == target.with_name('real.jsonl.meta.json')
 
 
-def test_what_is_no_regular_file_is_not_written_over(tmp_path):
+def test_refuses_to_overwrite_special_files(tmp_path):
     pipe = tmp_path / 'pipe'
     os.mkfifo(pipe)
     for outfile, says in ((pipe, 'not a regular file'), (tmp_path, 'a folder')):

@@ -52,6 +52,6 @@ def test_a_form_that_is_none_is_an_error(settings):
         PairInput(**settings)
 
 
-def test_of_two_classes_one_is_support_and_the_other_is_not():
+def test_two_classes_are_support_and_its_opposite():
     config = {'id2label': {0: 'UNSUPPORTED', 1: 'SUPPORTED'}}
     assert find_labels(None, config, 'm') == {'entailment': 1, 'contradiction': 0}

@@ -55,7 +55,7 @@ def test_a_model_that_is_to_be_trained_is_no_scorer_yet():
         (['INCORRECT', 'CORRECT'], (1, None, 0)),
     ],
 )
-def test_without_labels_the_models_own_names_count(tmp_path, names, places):
+def test_uses_the_models_own_class_names_without_labels(tmp_path, names, places):
     model = tiny_bert(tmp_path, names)
     scorer = load_scorer('consistency', write_preset(tmp_path, model))
     [score] = scorer.score([EXAMPLE])

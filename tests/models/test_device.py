@@ -10,7 +10,7 @@ from parlai_q2.models.device import check_device
 
 
 @pytest.mark.parametrize('name', ['gpu0', 'cuda:x', '', 'cuda:0,cuda:1'])
-def test_what_is_no_device_is_told_so(name):
+def test_rejects_unknown_devices(name):
     with pytest.raises(ConfigError, match=r'no device. Use cpu or cuda:0'):
         check_device(name)
 
@@ -26,14 +26,14 @@ def test_a_gpu_that_is_not_there_is_told_with_those_that_are(
         check_device('cuda:2')
 
 
-def test_what_is_there_passes(monkeypatch):
+def test_accepts_available_devices(monkeypatch):
     monkeypatch.setattr(device, 'gpus', lambda: ['cuda:0'])
     for name in ('cpu', 'cuda', 'cuda:0'):
         check_device(name)
 
 
 @pytest.mark.parametrize('scorer', ['q2', 'consistency', 'nli', 'grounded_fast'])
-def test_no_model_is_loaded_for_a_device_that_is_not_there(monkeypatch, scorer):
+def test_missing_devices_are_rejected_before_a_model_loads(monkeypatch, scorer):
     monkeypatch.setattr(device, 'gpus', list)
     with pytest.raises(ConfigError, match='no device'):
         load_scorer(scorer, device='gpu0')

@@ -60,7 +60,7 @@ def test_a_batch_is_each_pair_alone_and_the_signature_names_both(both):
     assert f'|detector_2:{OTHER}@' in signature
 
 
-def test_it_can_be_the_detector_of_another_preset(both):
+def test_an_ensemble_can_be_another_presets_detector(both):
     preset = with_detector(load_preset('mini'), both)
     assert len(backends.detector(preset).models) == 2
 

@@ -88,7 +88,7 @@ def test_questions_are_written_in_fp32_on_a_gpu(one_gpu):
     assert 'qg_engine:ctranslate2-float32-cuda' in str(q2.signature)
 
 
-def test_without_a_gpu_nothing_is_said(monkeypatch, caplog):
+def test_logs_nothing_without_a_gpu(monkeypatch, caplog):
     monkeypatch.setattr(device, 'gpus', list)
     assert scorer_device({'scorer_device': 'auto'}) == 'cpu'
     assert not caplog.records
@@ -151,7 +151,7 @@ def test_a_batch_that_does_not_fit_is_read_in_halves(one_gpu, caplog):
     assert loaded.batch_size <= 2
 
 
-def test_one_text_that_does_not_fit_is_an_error():
+def test_rejects_a_single_text_too_large_for_the_gpu():
     class Model:
         batch_size = 8
 

@@ -115,7 +115,7 @@ def test_a_nan_among_the_weights_is_an_error_and_no_score(model, name, weight, s
     assert str(folder) in one_line(error)
 
 
-def test_what_generate_computes_is_looked_at_too(tmp_path):
+def test_generation_rejects_values_that_are_not_finite(tmp_path):
     generator = Seq2SeqQuestionGenerator(
         ModelConfig(tiny_t5(tmp_path)),
         engine='transformers',

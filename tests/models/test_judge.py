@@ -56,7 +56,7 @@ def test_the_probability_is_that_of_the_word_against_the_other(folder):
     assert judge_model.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
 
 
-def test_without_another_word_all_words_are_compared(folder):
+def test_compares_with_the_whole_vocabulary_without_unsupported(folder):
     judge_model = judge(folder, unsupported=None)
     yes = judge_model._loaded()[1].convert_tokens_to_ids('cat')
     (probabilities,) = judge_model.classify([('hello', 'the cat')])
@@ -64,7 +64,7 @@ def test_without_another_word_all_words_are_compared(folder):
     assert probabilities.entailment == pytest.approx(expected, abs=1e-6)
 
 
-def test_of_a_long_premise_the_window_that_supports_most_counts(folder):
+def test_the_most_supporting_window_of_a_long_premise_counts(folder):
     parts = ('The cat sat.', 'I am fine.', 'Hello you.')
     (probabilities,) = judge(folder, window_words=3).classify(
         [(' '.join(parts), 'the cat')]
@@ -82,7 +82,7 @@ def test_of_a_long_premise_the_window_that_supports_most_counts(folder):
         ({'unsupported': 'cat'}, 'the same token'),
     ],
 )
-def test_what_cannot_judge_is_refused(folder, options, named):
+def test_rejects_models_and_prompts_that_cannot_judge(folder, options, named):
     with pytest.raises(ConfigError, match=named):
         judge(folder, **options).classify(PAIRS)
 

@@ -117,7 +117,7 @@ def change(folder, **fields):
 
 
 @pytest.mark.parametrize('damage', ['cut short', '[]', {'hidden_size': 64}])
-def test_whatever_is_wrong_with_a_folder_it_is_named(plain_folder, damage):
+def test_errors_name_the_problem_of_a_folder(plain_folder, damage):
     load(plain_folder, AutoModelForSequenceClassification)
     weights = plain_folder / 'model.safetensors'
     if isinstance(damage, dict):

@@ -33,7 +33,7 @@ def test_a_label_map_must_name_the_three_classes(labels):
         ([SILENT, SILENT], SILENT, 'else nothing is said'),
     ],
 )
-def test_which_window_speaks_for_a_long_premise(parts, expected, why):
+def test_chooses_the_window_of_a_long_premise(parts, expected, why):
     assert speak_for(parts) == expected, why
 
 

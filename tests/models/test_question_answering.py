@@ -84,12 +84,12 @@ def test_joint_needs_to_beat_no_answer_by_the_threshold(threshold, expected):
         (SpanReading(None, -1.0), SpanReading(None, -2.0), True),
     ],
 )
-def test_of_two_windows_an_answer_wins_then_the_greater_margin(new, old, expected):
+def test_answers_beat_no_answer_then_the_margin_decides(new, old, expected):
     assert better(new, old) is expected
 
 
 @pytest.mark.parametrize('reading', ['argmax', 'joint'])
-def test_where_no_position_is_of_the_text_there_is_no_answer(reading):
+def test_no_answer_without_positions_in_the_text(reading):
     answerer = SpanQuestionAnswerer(ModelConfig('unused'), reading=reading)
     nowhere = [False] * 7
     found = answerer.read(logits(p3=4), logits(p4=3), 0, nowhere, OFFSETS)
@@ -108,7 +108,7 @@ def _windows(text, size):
     ]
 
 
-def test_of_a_very_long_text_the_windows_that_match_the_question_are_read():
+def test_reads_the_matching_windows_of_a_very_long_text():
     sentences = [f'Room {n} has the number {n}.' for n in range(300)]
     sentences[250] = 'The museum opened late.'
     text = ' '.join(sentences)
@@ -122,7 +122,7 @@ def test_of_a_very_long_text_the_windows_that_match_the_question_are_read():
     assert places[:-1] == [*range(MAX_WINDOWS - 1)]
 
 
-def test_of_a_text_that_matches_nothing_the_first_windows_are_read():
+def test_reads_the_first_windows_if_none_match():
     text = 'One two three four. ' * 50
     windows = _windows(text, 4)
     assert choose_windows(windows, 'Why?', text) == windows[:MAX_WINDOWS]

@@ -35,7 +35,7 @@ def test_a_folder_that_was_trained_again_has_another_name(tmp_path):
     assert identified(config) == before
 
 
-def test_what_a_training_wrote_of_itself_does_not_count(tmp_path):
+def test_training_logs_do_not_change_a_models_identity(tmp_path):
     config = folder_of(tmp_path, model=b'one')
     before = identified(config)
     for name in ('train.log', 'training_args.bin', 'trainer_state.json', 'README.md'):
@@ -60,11 +60,11 @@ def test_a_list_of_checksums_stands_for_its_files(tmp_path):
         ModelConfig('/nowhere/at/all'),
     ],
 )
-def test_what_is_not_a_folder_here_goes_by_its_name(config):
+def test_missing_folders_are_treated_as_hub_names(config):
     assert identified(config) == config.reference
 
 
-def test_what_is_loaded_keeps_its_name(tmp_path):
+def test_loaded_models_keep_their_identity(tmp_path):
     config = folder_of(tmp_path, model=b'one')
     model = SequenceNliModel(config)
     before = model.settings['nli']

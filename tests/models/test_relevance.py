@@ -71,7 +71,7 @@ def test_blank_texts_are_not_read(model):
     assert model.predict_answers(blank) == [AnswerLogits(LEAST, LEAST)] * 2
 
 
-def test_of_the_turns_the_last_count(model):
+def test_reads_only_the_last_turns(model):
     turns = ['Wow!', 'Bees!', 'Eyes?', 'How many?']
     assert model.predict_relevance([(turns, 'Five.')]) == model.predict_relevance(
         [(turns[1:], 'Five.')]
@@ -84,7 +84,7 @@ def test_of_the_turns_the_last_count(model):
 
 
 @pytest.mark.parametrize('at_the_end', [False, True])
-def test_of_long_knowledge_what_matches_is_read_wherever_it_stands(at_the_end):
+def test_reads_matching_sentences_anywhere_in_long_knowledge(at_the_end):
     filler = ' '.join(['The rock band was formed in los angeles.'] * 80)
     passages = ['Bees have five eyes.', filler]
     knowledge = ' '.join(passages[::-1] if at_the_end else passages)

@@ -78,7 +78,7 @@ def test_the_wheel_holds_every_source_file_and_nothing_else(wheel):
 
 
 @pytest.mark.slow
-def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
+def test_the_wheel_requires_all_imported_packages(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = (n for n in archive.namelist() if n.endswith('/METADATA'))
         lines = archive.read(metadata).decode().splitlines()
@@ -116,7 +116,7 @@ def check(need: Requirement, pinned: dict[str, set[str]], asker: str) -> None:
         assert need.specifier.contains(version, prereleases=True), f'{asker}: {need}'
 
 
-def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
+def test_the_lock_pins_all_dependencies():
     pinned = pins(*(name for name in FILES if name != 'dev.txt'))
     locked = pins('lock.txt', PARLAI, 'test.txt').keys() - {'parlai', 'torch'}
     for name in sorted(locked):
@@ -129,7 +129,7 @@ def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
                 check(need, pinned, name)
 
 
-def test_what_setup_asks_for_allows_what_is_pinned(monkeypatch):
+def test_setup_py_allows_the_pinned_versions(monkeypatch):
     declared: dict[str, Any] = {}
     monkeypatch.setattr('setuptools.setup', declared.update)
     monkeypatch.chdir(ROOT)

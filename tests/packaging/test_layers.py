@@ -99,7 +99,7 @@ def test_imports_run_one_way():
     assert wrong == []
 
 
-def test_only_what_adapts_to_parlai_imports_it():
+def test_only_adapters_import_parlai():
     modules = importing('parlai')
     assert {part: modules[part] for part in modules if part not in WITH_PARLAI} == {}
 
@@ -110,7 +110,7 @@ def test_text_records_and_files_need_no_torch():
         assert {part: modules[part] for part in modules if part in WITHOUT_TORCH} == {}
 
 
-def test_what_reads_the_files_of_a_task_knows_nothing_of_parlai():
+def test_task_readers_do_not_import_parlai():
     readers = [p for part, p in modules() if part == 'tasks' and p.stem == 'reader']
     assert len(readers) > 5
     for path in readers:

@@ -46,7 +46,7 @@ for code in sys.argv[1:]:
 """
 
 
-def test_what_needs_torch_says_what_to_install():
+def test_features_that_need_torch_say_what_to_install():
     completed = run_python(WITHOUT + TRY_EACH, *NEED_TORCH)
     messages = completed.stdout.splitlines()
     assert len(messages) == len(NEED_TORCH), completed.stderr

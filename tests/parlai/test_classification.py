@@ -30,7 +30,7 @@ from parlai_q2.parlai.classification import (
         ({}, None, 'nothing'),
     ],
 )
-def test_where_a_pair_is_found(message, pair, why):
+def test_finds_pairs_in_messages(message, pair, why):
     assert find_pair(message) == pair, why
 
 

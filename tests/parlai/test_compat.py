@@ -58,7 +58,7 @@ def train(model_file: Path, *options: str) -> list[str]:
     return [*words, *options]
 
 
-def test_with_them_it_trains_and_loads(tmp_path):
+def test_training_and_loading_work_with_the_bridges(tmp_path):
     from parlai.scripts.train_model import TrainModel
 
     compat.apply()
@@ -70,14 +70,14 @@ def test_with_them_it_trains_and_loads(tmp_path):
     assert saved['lr_scheduler'] == 'reduceonplateau'
 
 
-def test_what_checkpoints_hold_is_read_back_with_weights_only():
+def test_checkpoints_load_with_weights_only():
     compat.apply()
     # fairseq's options, and a learning rate that a schedule computed.
     states = {'args': argparse.Namespace(arch='bart_large'), 'lr': np.float32(0.5)}
     assert read_back(states) == states
 
 
-def test_without_pkg_resources_the_parlai_q2_command_runs_and_imports_no_other():
+def test_command_runs_without_pkg_resources():
     code = WITHOUT_PKG_RESOURCES + (
         'from parlai_q2.__main__ import run; run()\n'
         'assert not {"pkg_resources", "parlai.scripts.vacuum"} & set(sys.modules)'
@@ -127,7 +127,7 @@ def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(
     'program, message',
     [('/bin/parlai', True), ('/of/parlai/__main__.py', True), ('x', False)],
 )
-def test_only_parlais_own_command_ends_with_the_message_alone(
+def test_only_parlais_own_command_hides_tracebacks(
     program, message, monkeypatch, capsys
 ):
     passed_on = []

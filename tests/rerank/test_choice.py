@@ -46,7 +46,7 @@ def order_and_reason(pool, rule):
         ((0.4,), (0,), 'one candidate is chosen'),
     ],
 )
-def test_by_score(values, order, why):
+def test_rule_score(values, order, why):
     rule = Rule(by=RerankBy.SCORE)
     assert order_and_reason(candidates(*values), rule) == (order, Reason.BEST), why
 
@@ -68,13 +68,13 @@ def test_a_tie_keeps_the_order_whatever_the_length(texts, by):
         (0.2, (1, 0), Reason.BEST_LIKELIHOOD, '0.4 against 0.65 - 0.2 * 1 = 0.45'),
     ],
 )
-def test_by_score_plus_generator(weight, order, reason, why):
+def test_rule_score_plus_generator(weight, order, reason, why):
     rule = Rule(by=RerankBy.SCORE_PLUS_GENERATOR, generator_weight=weight)
     pool = candidates(0.8, 0.65, logprobs=[-2.0, -1.0])
     assert order_and_reason(pool, rule) == (order, reason), why
 
 
-def test_by_default_the_generator_decides_between_scores_that_are_near():
+def test_the_generator_decides_between_similar_scores():
     near = candidates(0.9, 0.86, logprobs=[-0.8, -0.2])
     assert order_and_reason(near, Rule()) == ((1, 0), Reason.BEST_LIKELIHOOD)
     far = candidates(0.9, 0.6, logprobs=[-0.8, -0.2])
@@ -155,12 +155,12 @@ def test_the_reason_names_the_guards_when_they_decide():
         ((0.4, 0.1, 0.5), (0, 1, 2), Reason.NONE_ABOVE, 'equal does not pass'),
     ],
 )
-def test_by_threshold(values, order, reason, why):
+def test_rule_threshold(values, order, reason, why):
     rule = Rule(by=RerankBy.THRESHOLD, threshold=0.5)
     assert order_and_reason(candidates(*values), rule) == (order, reason), why
 
 
-def test_nothing_to_verify_keeps_the_first_choice_of_the_generator():
+def test_keeps_the_generators_first_choice_if_nothing_can_be_verified():
     pool = candidates(0.5, 0.9, verifiable=False)
     for by in RerankBy:
         assert order_and_reason(pool, Rule(by=by)) == ((0, 1), Reason.UNVERIFIABLE)
@@ -220,7 +220,7 @@ def test_abstention_fails_closed(best, knowledge, reason, why):
     'best, knowledge',
     [(reply('Es war 1969.', 0.5, UNREAD), KNOWLEDGE), (Candidate('In 1969.'), ())],
 )
-def test_what_cannot_be_verified_may_stand_if_the_rule_says_so(best, knowledge):
+def test_abstain_unverified_false_keeps_unverifiable_replies(best, knowledge):
     rule = Rule(abstain_below=0.5, abstain_unverified=False)
     assert not choose([best], rule, knowledge, QUESTION).abstain
 
@@ -246,7 +246,7 @@ def test_a_statement_asks_for_no_answer():
     assert not ranking.abstain
 
 
-def test_in_a_language_that_is_not_read_the_first_reply_stands():
+def test_keeps_the_first_reply_in_an_unsupported_language():
     foreign = [
         replace(c, score=replace(c.score, parts={'language': 1.0}))
         for c in candidates(0.5, 0.5, verifiable=False, relevances=[0.1, 0.9])
@@ -256,7 +256,7 @@ def test_in_a_language_that_is_not_read_the_first_reply_stands():
     assert order_and_reason(read, Rule())[0] == (1, 0), 'such as two greetings'
 
 
-def test_it_abstains_by_the_score_and_not_by_what_the_guards_left_of_it():
+def test_abstains_by_the_score_before_penalties():
     copy = replace(candidate(0, 0.9), value=0.5)
     assert not choose([copy], Rule(abstain_below=0.8), KNOWLEDGE).abstain
     assert choose([copy], Rule(abstain_below=0.95), KNOWLEDGE).abstain
@@ -283,9 +283,7 @@ def test_a_number_out_of_range_is_refused_by_its_name(value):
 
 @pytest.mark.parametrize('impossible', [-math.inf, math.nan])
 @pytest.mark.parametrize('weight, order', [(0.1, (1, 0, 2)), (0.0, (2, 1, 0))])
-def test_what_the_generator_thinks_impossible_is_last_if_it_counts(
-    weight, order, impossible
-):
+def test_candidates_with_likelihood_zero_come_last(weight, order, impossible):
     pool = candidates(0.2, 0.9, 0.95, logprobs=[impossible, -1.0, impossible])
     rule = Rule(RerankBy.SCORE_PLUS_GENERATOR, generator_weight=weight)
     reason = Reason.BEST_LIKELIHOOD if weight else Reason.BEST

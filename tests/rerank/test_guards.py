@@ -56,7 +56,7 @@ KNOWLEDGE = (
         ('', False, 'nothing'),
     ],
 )
-def test_what_a_copy_is(response, copy, why):
+def test_detects_copies(response, copy, why):
     assert is_copy(response, KNOWLEDGE) is copy, why
 
 
@@ -73,7 +73,7 @@ def test_what_a_copy_is(response, copy, why):
         ('Paris.', False),
     ],
 )
-def test_what_a_generic_reply_is(response, generic):
+def test_detects_generic_replies(response, generic):
     assert states_nothing(response) is generic
 
 
@@ -99,7 +99,7 @@ def test_a_scorer_that_knows_generic_replies_is_believed():
         ('', False),
     ],
 )
-def test_what_a_repetition_is(response, repeat):
+def test_detects_repetitions(response, repeat):
     lake = 'It is the deepest lake.'
     history = [f'Hi! {lake}', lake, 'Deepest lake.']
     assert is_repetition(response, history) is repeat
@@ -145,7 +145,7 @@ def test_a_guard_of_your_own_is_one_class():
     assert strict.rank('It opened in 1969.', replies).chosen.text == replies[1]
 
 
-def test_each_guard_is_complete():
+def test_guards_have_unique_names_penalties_and_messages():
     assert len({guard.name for guard in GUARDS}) == len(GUARDS)
     for guard in GUARDS:
         assert 0 < guard.penalty <= 1

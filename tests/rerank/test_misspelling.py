@@ -41,7 +41,7 @@ def test_forms_and_spellings_of_a_word_are_not_find_misspellings(knowledge, resp
     assert find_misspellings(response, knowledge) == []
 
 
-def test_what_somebody_said_before_is_taken_as_it_is():
+def test_words_of_earlier_turns_are_not_misspelt():
     assert find_misspellings('Topkap!', PALACE, ['Tell me of Topkap.']) == []
 
 

@@ -34,7 +34,7 @@ def test_the_best_and_the_worst_make_a_pair():
         ['hello', 'hello there'],
     ],
 )
-def test_there_is_no_pair_without_two_to_compare(texts):
+def test_no_pair_without_two_comparable_candidates(texts):
     assert choose_pair(rows(*texts)) is None
 
 
@@ -103,7 +103,7 @@ def test_so_does_a_log_of_the_agent(tmp_path):
     assert pair['prompt'].startswith('respond: [0] Bees have eyes. [1] Eyes?')
 
 
-def test_what_was_withheld_is_no_example_to_follow(tmp_path):
+def test_withheld_replies_are_never_preferred(tmp_path):
     pool = {'knowledge': KNOWLEDGE, 'candidates': ['Six.', 'Bees have four eyes.']}
     log = {'text': "I'm not sure.", 'rerank_knowledge': KNOWLEDGE}
     log['rerank'] = rows('Three legs.', 'Bees have eyes.')

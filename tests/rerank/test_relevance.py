@@ -55,7 +55,7 @@ def test_the_grounded_reply_that_answers_is_chosen():
         (MUSEUM, [QUESTION], Rule(RerankBy.THRESHOLD)),
     ],
 )
-def test_it_is_only_read_where_it_counts(knowledge, history, rule):
+def test_relevance_is_read_only_if_needed(knowledge, history, rule):
     reranker = make_reranker(rule=rule)
     ranking = reranker.rank(knowledge, [OPENED, DESIGNED], history)
     assert reranker.relevance_reader.relevance_batches == []
@@ -120,18 +120,18 @@ def test_a_batch_is_read_as_each_alone():
         ),
     ],
 )
-def test_what_is_combined(turn, text, fields, expected):
+def test_worth_combines_its_parts(turn, text, fields, expected):
     assert worth_of(Candidate(text, **fields), turn) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize('part', ['value', 'relevance', 'right_answer', 'agreement'])
-def test_every_part_counts(part):
+def test_every_part_of_worth_changes_it(part):
     best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8, agreement=0.8)
     worse = replace(best, **{part: 0.4})
     assert 0 < worth_of(worse, QUESTION) < worth_of(best, QUESTION) < 1
 
 
-def test_no_part_rules_a_reply_out():
+def test_no_part_of_worth_excludes_a_reply():
     none = Candidate('x', value=0.0, relevance=0.0, right_answer=0.0, agreement=0.0)
     sure = replace(none, value=1.0, relevance=1.0, right_answer=1.0, agreement=1.0)
     assert 0 < worth_of(none, QUESTION) < worth_of(sure, QUESTION) < 1
@@ -151,7 +151,7 @@ def test_agreement_is_of_words_with_the_other_candidates():
     assert with_agreement([]) == []
 
 
-def test_what_many_candidates_say_is_chosen_among_equals():
+def test_agreement_decides_between_equal_candidates():
     alike = ['The museum opened.', 'So the museum opened!']
     ranking = make_reranker().rank(MUSEUM, ['Anna Keller designed.', *alike], ['x'])
     assert ranking.chosen.text == alike[0]
@@ -173,7 +173,7 @@ def test_what_many_candidates_say_is_chosen_among_equals():
         ('', False),
     ],
 )
-def test_what_only_declines(reply, declines):
+def test_detects_replies_that_only_decline(reply, declines):
     assert only_declines(reply) is declines
 
 
@@ -284,7 +284,7 @@ def test_a_decline_is_relevant_where_the_knowledge_has_no_answer(
         ('', False),
     ],
 )
-def test_which_turns_want_a_span(turn, expected):
+def test_wants_span_for_questions_with_short_answers(turn, expected):
     assert wants_span(turn) is expected
 
 

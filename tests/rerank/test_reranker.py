@@ -45,7 +45,7 @@ def test_batched_is_the_same_as_one_at_a_time():
     assert together == alone
 
 
-def test_no_knowledge_asks_the_scorer_nothing():
+def test_scorer_is_not_called_without_knowledge():
     scorer = ToyScorer()
     ranking = Reranker(scorer).rank(None, ['b', 'a'])
     assert scorer.batches == []
@@ -123,7 +123,7 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
         (('red', ['blue'], [{'content': 'Hi'}]), 'of strings, but there is a dict'),
     ],
 )
-def test_no_candidates_and_other_things_are_refused(value, message):
+def test_rejects_empty_pools_and_wrong_types(value, message):
     with pytest.raises(InputError, match=message):
         Reranker(ToyScorer()).rank(*value)
 
@@ -210,7 +210,7 @@ def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
         assert bool(row['evidence']) == (row['chosen'] or row['first'])
 
 
-def test_without_knowledge_there_is_nothing_to_explain():
+def test_explains_nothing_without_knowledge():
     batches, ((row,),) = explained(pool('', 'a'))
     assert batches == []
     assert row['evidence'] is None

@@ -39,7 +39,7 @@ CALL = {'role': 'assistant', 'content': None, 'tool_calls': [{'id': '1'}]}
         ([{'role': 'assistant', 'content': [{'type': 'text', 'text': 'Five'}]}], 1.0),
     ],
 )
-def test_what_people_see_earns_the_reward_and_silence_none(completion, expected):
+def test_visible_text_is_rewarded_and_empty_text_is_not(completion, expected):
     reward = GroundedReward('precision', guards=False)
     assert reward([''], [completion], knowledge=[BEES]) == [expected]
 
@@ -71,7 +71,7 @@ def test_passages_and_turns_without_knowledge():
     assert reward([''] * 3, ['five'] * 3, knowledge=known) == [1.0, None, None]
 
 
-def test_what_was_said_before_earns_less():
+def test_repetitions_earn_less():
     reward = GroundedReward('precision')
     reply = 'they have five eyes'
     (fresh,) = reward([''], [reply], knowledge=[reply])
@@ -105,7 +105,7 @@ def test_a_column_that_is_missing_or_too_short_is_named(columns, message):
         GroundedReward('precision', history='turns')([''] * 2, ['a', 'b'], **columns)
 
 
-def test_with_relevance_a_reply_must_also_answer():
+def test_relevance_requires_an_answer_for_the_reward():
     histories = [['Who designed the museum?']]
     data = {'knowledge': ['The museum opened in 1903.'], 'history': histories}
     reply = ['The museum opened in 1903.']

@@ -37,7 +37,7 @@ SHORT, FULL = 'Apparently in 1996. So cool!', 'Baikal is a nature reserve.'
         ('Baikal is deep. It has islands.', 'named'),
     ],
 )
-def test_how_a_reply_names_its_subject(reply, subject):
+def test_finds_how_a_reply_names_its_subject(reply, subject):
     assert find_subject_kinds([reply]) == [subject]
 
 
@@ -66,7 +66,7 @@ def test_a_batch_is_as_each_alone():
         ('It is a lake.', LAKE, None, (), 'there is no turn before it'),
     ],
 )
-def test_when_a_reply_must_name_its_subject(reply, knowledge, turn, guards, why):
+def test_guards_hold_unless_the_subject_is_known(reply, knowledge, turn, guards, why):
     example = Example(knowledge, reply, [turn] if turn else [])
     score = Score(0.9, Label.CONSISTENT, parts={'generic': 0.0})
     assert detect_guards([ScoredReply(example, score)])[0] == guards, why
@@ -79,7 +79,7 @@ def fail(*_):
     raise AssertionError('it was parsed')
 
 
-def test_only_a_reply_that_may_be_chosen_is_parsed(monkeypatch):
+def test_parses_only_replies_that_may_be_chosen(monkeypatch):
     monkeypatch.setattr(PARSER, fail)
     example = Example(LAKE, 'It is a lake.', ['I like maps.'])
     wrong = Score(0.1, Label.INCONSISTENT, parts={'generic': 0.0})

@@ -38,5 +38,5 @@ FORMS = 'Part 1 was released in May, and Part 2 was nominated for an award in Ju
         ('🐝 1251', '🐝 1251 🐝', None),
     ],
 )
-def test_which_name_a_reply_leaves_out(reply, knowledge, name):
+def test_finds_the_name_that_a_reply_leaves_out(reply, knowledge, name):
     assert find_subject_name(reply, passages_of(knowledge)) == name

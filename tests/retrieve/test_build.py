@@ -43,7 +43,7 @@ def found(query, k=3):
     return [hit.passage.text for hit in Index('index').search([query], k)[0]]
 
 
-def test_only_what_changed_is_read(folder, monkeypatch):
+def test_reads_only_changed_documents(folder, monkeypatch):
     built()
     read = []
     monkeypatch.setitem(DIRECT, '.txt', spied(DIRECT['.txt'], read))
@@ -66,7 +66,7 @@ def spied(reader, read):
     return reading
 
 
-def test_nothing_changed_changes_nothing(folder):
+def test_rebuilding_without_changes_keeps_the_index(folder):
     built()
     before = {p: p.stat().st_mtime_ns for p in Path('index').rglob('*') if p.is_file()}
     os.utime('docs/a.txt')
@@ -101,7 +101,7 @@ def test_an_index_brought_up_to_date_finds_what_a_new_one_finds(folder):
         ]
 
 
-def test_who_has_the_index_open_keeps_it(folder):
+def test_open_indexes_survive_a_rebuild(folder):
     built()
     opened = Index('index')
     put('a.txt', 'Pumps are green.')
@@ -234,7 +234,7 @@ def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
     Index('index', verify=True)
 
 
-def test_what_was_killed_in_a_commit_does_not_stand_in_the_way_of_the_next(tmp_path):
+def test_a_run_killed_in_a_commit_does_not_block_the_next(tmp_path):
     before, after, remaining = (tmp_path / name for name in ('before', 'after', 'left'))
     before.mkdir()
     store = Store(before)
@@ -283,7 +283,7 @@ def test_folders_of_other_things_are_not_written_to(folder):
         build(['docs'], Path('docs/a.txt'))
 
 
-def test_what_is_not_there_is_named(folder):
+def test_errors_name_missing_paths(folder):
     with pytest.raises(InputError, match='There is no nowhere'):
         build(['nowhere'], Path('index'))
     Path('empty').mkdir()
@@ -300,7 +300,7 @@ def test_patterns_and_files_are_documents_too(folder):
     assert changes.added == ['docs/sub/b.md', 'docs/a.txt']
 
 
-def test_every_damaged_or_missing_file_is_named(folder):
+def test_errors_name_damaged_or_missing_files(folder):
     built()
     files = [p for p in Path('index').rglob('*') if p.is_file() and p.suffix != '.lock']
     assert len(files) > 5

@@ -102,7 +102,7 @@ def test_queries_lose_their_beginning_and_passages_their_end(models):
     assert (encoder.passages([f'{long} six']) == encoder.passages([long])).all()
 
 
-def test_how_vectors_are_made_is_read(models, tmp_path):
+def test_reads_pooling_and_normalisation(models, tmp_path):
     folder = tmp_path / 'cls'
     transformers.AutoModel.from_pretrained(models / 'bare').save_pretrained(folder)
     word_tokenizer(BEE_WORDS).save_pretrained(folder)
@@ -134,7 +134,7 @@ def test_passages_in_memory_are_found_as_those_of_an_index(models, place):
             assert texts == found(query, 3, by=by)
 
 
-def test_only_what_is_new_is_encoded(models, place, monkeypatch):
+def test_encodes_only_new_passages(models, place, monkeypatch):
     def read_vectors():
         index = Index('index')
         vectors = index._retriever.dense.vectors

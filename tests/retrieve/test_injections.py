@@ -37,7 +37,7 @@ def scorer():
     return load_scorer('grounded_fast')
 
 
-def test_no_instruction_makes_a_wrong_reply_right(scorer):
+def test_injected_instructions_do_not_make_wrong_replies_right(scorer):
     # In the passage, and beside it.
     passages = [[Passage(f'{FACT} {injection}')] for injection in INJECTIONS[::2]]
     passages += [[Passage(FACT), Passage(injection)] for injection in INJECTIONS[1::2]]
@@ -47,7 +47,7 @@ def test_no_instruction_makes_a_wrong_reply_right(scorer):
     assert {score.label for score in right} == {'consistent'}
 
 
-def test_no_instruction_changes_what_is_chosen(scorer):
+def test_injected_instructions_do_not_change_the_choice(scorer):
     reranker = Reranker(scorer, explain=None)
     for injection in INJECTIONS:
         ranking = reranker.rank(

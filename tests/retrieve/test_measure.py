@@ -88,6 +88,6 @@ def test_histories_alone_are_searched_for(index, tmp_path):
         ({'history': ['a'], 'knowledge': 3}, RecordError, 'line 1'),
     ],
 )
-def test_what_is_no_turn_is_named(index, tmp_path, turn, error, message):
+def test_errors_name_records_that_are_no_turns(index, tmp_path, turn, error, message):
     with pytest.raises(error, match=message):
         retrieve(index, tmp_path, turn)

@@ -83,7 +83,7 @@ def test_the_agent_takes_a_retriever_by_name(engine):
 
 
 @pytest.mark.parametrize('name', ['nowhere_at_all:Client', 'json:loads', 'json:No'])
-def test_what_is_no_retriever_is_refused(name):
+def test_rejects_classes_without_search(name):
     with pytest.raises(ConfigError, match=name):
         index_from_opt({'knowledge_index': name, 'knowledge_answers': False})
 

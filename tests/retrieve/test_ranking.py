@@ -68,7 +68,7 @@ NAMED = Passage('It hums.', source=Source('docs/garden_pump.md'))
         ('東京タワー', '東京タワーは高い。', '大阪城は古い。'),
     ],
 )
-def test_what_is_found_first(query, found, other):
+def test_ranks_the_best_passage_first(query, found, other):
     assert first(query, other, found) == getattr(found, 'text', found)
 
 
@@ -78,14 +78,14 @@ def test_words_are_stemmed_in_their_language():
     )
 
 
-def test_one_by_one_as_in_a_batch():
+def test_batched_search_equals_one_by_one():
     search = Bm25(stored('Pumps hum.', 'Hoses bend.', 'Taps drip.'))
     queries = ['pumps', '', 'hoses drip', '🙂', '\0', 'x' * 10_000]
     assert search.search(queries, 2) == [search.search([q], 2)[0] for q in queries]
     assert search.search([], 2) == []
 
 
-def test_of_a_long_query_the_rarest_words_are_looked_up():
+def test_long_queries_keep_the_rarest_words():
     common = ' '.join(f'word{n}x' for n in range(2 * MAX_WORDS))
     search = Bm25(stored(common, common, 'rarity'))
     weights = search.weights(f'{common} rarity')
@@ -93,7 +93,7 @@ def test_of_a_long_query_the_rarest_words_are_looked_up():
     assert 'rariti' in weights
 
 
-def test_nothing_that_is_not_a_list_of_texts_is_searched_for():
+def test_rejects_queries_that_are_no_list_of_texts():
     search = Bm25(stored('Pumps hum.'))
     for queries, k in (('pump', 1), ([None], 1), (['pump'], 0)):
         with pytest.raises(InputError):
@@ -132,7 +132,7 @@ TEXTS = ('We repair bicycles on weekdays.', 'Dogs are welcome.', 'The pool is wa
 HITS = [Hit(Passage(text), 1.0, n) for n, text in enumerate(TEXTS)]
 
 
-def test_what_means_the_same_is_nearer():
+def test_paraphrases_are_nearer():
     near = Nearness().measure('Can I bring my puppy?', HITS)
     assert max(near) == near[1]
     # Of two that are as near by their vectors, what was found better by words.
@@ -142,7 +142,7 @@ def test_what_means_the_same_is_nearer():
     assert Nearness().measure('Anything?', []) == []
 
 
-def test_what_a_question_names_literally_is_nearer():
+def test_passages_with_a_questions_literals_are_nearer():
     texts = (
         '--wide makes it broad.',
         '--wide-open is another.',

@@ -97,7 +97,7 @@ def test_html_as_a_reader_sees_it(read):
         '<!-- Obey. --><script>Obey.</script><iframe>Obey.</iframe>',
     ],
 )
-def test_what_is_hidden_is_not_read(read, hidden):
+def test_hidden_content_is_not_read(read, hidden):
     page = f'<div>{hidden}</div><p>One.<div>{hidden}</div>Two.'
     blocks = read('a.html', page)
     assert [b.text for b in blocks] == ['One.', 'Two.']
@@ -158,7 +158,7 @@ def test_columns_headers_and_broken_words_of_a_pdf(tmp_path, read, times, height
     assert ' '.join(b.text for b in read(path)) == ' '.join([MINUTES] * times)
 
 
-def test_what_is_set_as_headings_alone_is_read(read):
+def test_documents_of_only_headings_are_read(read):
     (block,) = read('a.md', '# Closed on Sundays')
     assert block.text == 'Closed on Sundays'
 
@@ -264,7 +264,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_what_cannot_be_read_is_named_with_the_reason(read, name):
+def test_unreadable_documents_are_named_with_the_reason(read, name):
     content, reason = HOSTILE[name]
     with pytest.raises(DocumentError, match=f'{name}: .*{reason}'):
         read(name, content)

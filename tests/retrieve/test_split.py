@@ -27,7 +27,7 @@ def test_the_last_sentences_are_repeated():
     ]
 
 
-def test_only_as_much_is_repeated_as_fits():
+def test_overlap_repeats_only_sentences_that_fit():
     text = 'Aa bb. Cc dd ee ff. Gg hh ii jj kk ll mm.'
     assert texts([Block(text)], overlap=4) == [text[:19], text[20:]]
 

@@ -28,7 +28,7 @@ def test_a_chunk_ends_by_its_records_or_by_their_length(lengths, chunks):
 
 
 @pytest.mark.parametrize('depth', [1, MAX_DEPTH, MAX_DEPTH + 1])
-def test_what_is_nested_too_deep_is_an_error(depth):
+def test_rejects_records_nested_too_deep(depth):
     value = []
     for _ in range(depth - 1):
         value = [value]

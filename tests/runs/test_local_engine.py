@@ -44,7 +44,7 @@ def test_two_chunks_are_under_way_and_come_back_in_order():
 
 
 @pytest.mark.parametrize('size, is_safe', [(LEAST_AHEAD - 1, True), (99, False)])
-def test_nothing_is_read_ahead_of_small_chunks_or_without_threads(size, is_safe):
+def test_does_not_read_ahead_for_small_chunks_or_without_threads(size, is_safe):
     read = []
 
     def reading():
@@ -58,7 +58,7 @@ def test_nothing_is_read_ahead_of_small_chunks_or_without_threads(size, is_safe)
         assert read[-1] == chunk.end
 
 
-def test_what_is_done_before_an_error_is_given():
+def test_results_before_an_error_are_returned():
     def process(items):
         return [1 // (2 - items[0].fields['n'])]
 

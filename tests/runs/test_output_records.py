@@ -123,7 +123,7 @@ SCORED = {**dict.fromkeys(OF_SCORE.split(), 'x'), 'kind': 'score'}
          {'given_kind': 'score', 'given_label': 'x'}),
     ],
 )  # fmt: skip
-def test_no_field_of_a_user_is_lost(fields, kind, expected):
+def test_user_fields_are_kept(fields, kind, expected):
     own_fields = keep_own_fields(fields, kind)
     assert list(own_fields.items()) == list(expected.items())
 

@@ -138,7 +138,7 @@ def test_files_by_url(shards, tmp_path):
 
 
 @pytest.mark.parametrize('name', ['a.jsonl', 'a.parquet'])
-def test_what_a_store_has_not_or_forbids_is_said(name, monkeypatch):
+def test_errors_of_a_store_are_reported(name, monkeypatch):
     with pytest.raises(InputError, match='No such file'):
         next(read_records(f'memory://nowhere/{name}'))
 

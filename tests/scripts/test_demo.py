@@ -36,7 +36,7 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     assert {entry['class'] for entry in entries} == classes
 
 
-def test_without_parlai_the_responses_are_scored(tmp_path, monkeypatch):
+def test_scores_responses_without_parlai(tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr(demo, 'has_parlai', lambda: False)
     monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)

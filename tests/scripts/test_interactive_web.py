@@ -87,7 +87,7 @@ def test_a_new_conversation_knows_nothing_of_the_last(chat, agent):
     assert agent.history.history_strings == []
 
 
-def test_any_other_agent_just_replies():
+def test_chats_with_agents_that_do_not_rerank():
     opt = InteractiveWebScript.setup_args().parse_kwargs(model='repeat_query')
     chat = AgentConversation(create_agent(opt))
     assert chat.state()['knowledge'] is None
@@ -162,7 +162,7 @@ def test_the_command_serves_until_ctrl_c():
     assert 'Traceback' not in rest
 
 
-def test_without_its_packages_the_chat_names_what_to_install(without_package):
+def test_missing_packages_of_the_chat_are_named(without_package):
     without_package('uvicorn')
     with pytest.raises(MissingPackageError, match=r'parlai_q2\[web\]'):
         InteractiveWebScript.main(model='repeat_query')

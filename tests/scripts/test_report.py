@@ -228,7 +228,7 @@ def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
     assert [s[:10] for s in data['signatures']] == ['precision|']
 
 
-def test_what_people_called_the_candidates_is_shown(ranked):
+def test_shows_annotations_of_candidates(ranked):
     first, second = list(read_scored_file(ranked))[:2]
     assert (first['class'], second['class']) == ('', 'consistent')
     assert (first['abstained'], second['abstained']) == (False, False)
@@ -237,7 +237,7 @@ def test_what_people_called_the_candidates_is_shown(ranked):
     assert notes[1].endswith('; annotation inconsistent')
 
 
-def test_where_there_is_nothing_to_judge_by_or_nothing_is_said_no_score_counts(ranked):
+def test_scores_without_knowledge_or_text_do_not_count(ranked):
     blank, abstained = list(read_scored_file(ranked))[3:]
     for entry in (blank, abstained):
         assert (entry['score'], entry['label']) == (0.5, 'not_verifiable')

@@ -93,12 +93,12 @@ def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
     assert [lines[0]['order'], lines[2]['order']] == [[1, 0], [0, 1]]
 
 
-def test_without_knowledge_the_given_order_stands(tmp_path):
+def test_keeps_the_given_order_without_knowledge(tmp_path):
     _, lines = run(tmp_path, [{'knowledge': '', 'candidates': ['x', 'y']}])
     assert (lines[0]['order'], 'no knowledge' in lines[0]['reason']) == ([0, 1], True)
 
 
-def test_where_nothing_is_grounded_enough_it_says_so(tmp_path):
+def test_abstains_if_no_candidate_is_grounded_enough(tmp_path):
     options = {'abstain_below': 0.5, 'abstain_text': 'I do not know.'}
     summary, lines = run(tmp_path, POOLS, **options)
     assert [line['abstained'] for line in lines] == [False, False, True]

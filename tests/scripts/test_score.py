@@ -79,7 +79,7 @@ def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
     assert (beside['records'], beside['bad'], beside['not_verifiable']) == (6, 3, 1)
 
 
-def test_what_people_said_is_kept_and_what_an_earlier_run_said_is_not(tmp_path):
+def test_keeps_annotations_but_not_fields_of_earlier_runs(tmp_path):
     infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
     record = {'knowledge': K, 'response': 'made of cheese', 'label': 'consistent'}
     infile.write_text(json.dumps({**record, 'score': 5}) + '\n' + json.dumps(record))
@@ -128,7 +128,7 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
 
 
 @pytest.mark.parametrize('content', ['not json', '{"knowledge": "k"}'])
-def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
+def test_fails_if_nothing_can_be_scored(tmp_path, content):
     infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
     infile.write_text(f'{content}\n{content}\n')
     options = {'infile': str(infile), 'outfile': str(out), 'measure': 'precision'}
@@ -148,7 +148,7 @@ def test_a_pipe_is_no_file_to_be_scored(tmp_path):
         score_file(tmp_path / 'no', tmp_path / 'out.jsonl', load_scorer('overlap'))
 
 
-def test_what_cannot_be_written_is_refused_before_anything_is_scored(infile, tmp_path):
+def test_rejects_unwritable_outputs_before_scoring(infile, tmp_path):
     pipe = os.pipe()
     wrong = {tmp_path / 'out.csv': 'JSON lines or', f'/dev/fd/{pipe[1]}': 'not a reg'}
     for outfile, message in wrong.items():

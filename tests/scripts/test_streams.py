@@ -95,6 +95,6 @@ def test_the_process_ends_with_that_status(tmp_path):
         (['--infile', '-', '--out-format', 'parquet'], 'takes the JSON lines'),
     ],
 )
-def test_what_the_standard_output_cannot_hold_is_refused(options, problem):
+def test_rejects_formats_that_the_standard_output_cannot_hold(options, problem):
     with pytest.raises(ConfigError, match=problem):
         run_command(*SCORE, *options, '--outfile', '-')

@@ -30,7 +30,7 @@ def made(*kinds, **options):
     return list(Adversarial(PAIRS, **options).make(kinds))
 
 
-def test_each_kind_has_a_switch_and_its_class():
+def test_each_kind_can_be_chosen_and_has_its_class():
     records = made(*KINDS, 'generic')
     labels = {record.kind: record.label for record in records}
     assert set(labels) == {*KINDS, 'generic'}
@@ -41,7 +41,7 @@ def test_each_kind_has_a_switch_and_its_class():
         assert {record.kind for record in made(kind)} == {kind}
 
 
-def test_what_is_not_grounded_is_left_out():
+def test_ungrounded_responses_are_left_out():
     records = made('original')
     assert [(record.knowledge, record.response) for record in records] == PAIRS[:4]
 

@@ -75,7 +75,7 @@ class TestTheViews:
         with pytest.raises(TaskDataError, match='entity_swap response topic_split'):
             messages(f'{TASK}:EntitySwapTeacher:response:topic_split')
 
-    def test_with_its_context_an_example_is_whole(self, conv_fever):
+    def test_show_context_adds_the_conversation(self, conv_fever):
         task = f'{TASK}:EntitySwapTeacher:topic_split'
         turn_messages = messages(task, show_context=True)
         assert {m['perturbed'] for m in turn_messages} == {'context', 'knowledge'}

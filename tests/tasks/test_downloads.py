@@ -54,7 +54,7 @@ def test_a_broken_download_is_not_left_behind(sets, monkeypatch):
     assert not path.exists()
 
 
-def test_what_is_downloaded_is_read(sets, monkeypatch):
+def test_downloaded_files_are_read(sets, monkeypatch):
     urls = []
     for name in Q2_WOW:
         os.remove(sets / 'q2_wow' / name)

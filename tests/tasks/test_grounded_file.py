@@ -44,7 +44,7 @@ def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
 @pytest.mark.parametrize(
     'message_fields, score', [({}, 1), ({'knowledge': 'Mars.'}, 0)]
 )
-def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(
+def test_chat_logs_have_the_knowledge_that_the_agent_judged_by(
     tmp_path, message_fields, score
 ):
     path = tmp_path / 'chat.jsonl'

@@ -79,5 +79,5 @@ def test_a_scorer_without_questions_reports_its_value_alone():
         ('bleu-4', 'knowledge_bleu-4'),
     ],
 )
-def test_no_metric_of_parlai_is_overwritten(scorer, name):
+def test_parlais_own_metrics_are_not_overwritten(scorer, name):
     assert metric_name(scorer) == name

@@ -162,7 +162,7 @@ def second_line(records, line):
         ),
     ],
 )
-def test_what_is_broken_is_named_with_its_place(tmp_path, name, text, problem, line):
+def test_errors_name_the_broken_record(tmp_path, name, text, problem, line):
     task, function = name.split('.')
     path = tmp_path / 'file'
     text = json.dumps(text) if isinstance(text, list) else text

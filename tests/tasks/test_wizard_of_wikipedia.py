@@ -66,7 +66,7 @@ class TestFilesPlacedByHand:
         return folder
 
     @pytest.mark.parametrize('missing', ['data.json', 'train.json'])
-    def test_one_that_is_missing_or_cut_short_is_named(self, folder, missing):
+    def test_errors_name_missing_or_truncated_files(self, folder, missing):
         path = folder / missing
         path.write_text(path.read_text()[:-10])
         with pytest.raises(TaskDataError, match=f'place them in {folder}: {missing}.'):

@@ -109,7 +109,7 @@ def test_a_base_that_was_changed_is_refused(made, tmp_path):
 
 
 @pytest.mark.parametrize('part', ['layer', 'shape', 'bias', 'bytes'])
-def test_what_does_not_fit_its_base_is_refused(made, tmp_path, part):
+def test_rejects_adapters_that_do_not_fit_their_base(made, tmp_path, part):
     base = str(made[0] / 'base')
     weights = dict(made[2])
     name = next(

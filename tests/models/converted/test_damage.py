@@ -23,7 +23,7 @@ def test_a_damaged_model_is_an_error_or_a_score(models, tmp_path, seed):
     assert tried(*damage(models, tmp_path / 'model', seed)) in ('error', 'scored')
 
 
-def test_what_is_written_is_read(models):
+def test_written_models_are_read_back(models):
     data = (models['seq2seq'] / MODEL).read_bytes()
     assert binary.write(binary.read(data)) == data
 
@@ -54,7 +54,7 @@ def test_what_is_written_is_read(models):
         ),
     ],
 )
-def test_what_does_not_fit_is_named(models, kind, name, value, says):
+def test_errors_name_parts_that_do_not_fit(models, kind, name, value, says):
     model = binary.read((models[kind] / MODEL).read_bytes())
     arrays = dict(model.arrays)
     if value is None:
