@@ -61,7 +61,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     by_nli = scorer.signature.settings.get('f1_fallback') == 'nli'
     scores = {}
     for pair, score in q2.scores.items():
-        # Of an empty text, or of one that Q2 cannot read, there is no such part.
+        # An empty text, or one that Q2 cannot read, has no such part.
         value, label = score.value, score.label
         if 'q2_f1' in score.parts:
             value = score.parts['q2_f1']

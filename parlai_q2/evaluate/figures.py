@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 T = TypeVar('T')
 ROW = 1.55  # inches of a row of panels
-# How the axis of groups is called, where their name is not enough.
+# The names of the axis of groups, if the groups' own name is not enough.
 AXES = {'density': 'Density (low: abstractive, high: extractive)'}
 # Panels that are compared have the same axes.
 SHARED = {'sharex': True, 'sharey': True}
@@ -67,7 +67,8 @@ class Drawn:
         self.written: list[Path] = []
         self.labelled = self.annotated.of_classes(CLASSES)
         self.two = self.annotated.of_classes()
-        # Those that have scored some of the classes, and those that have scored both.
+        # The measures that have scored some of the classes, and those that have scored
+        # both.
         self.scored = [m for m in evaluation.measures if m.select_scored(self.labelled)]
         self.ranked = [
             m for m in evaluation.measures if evaluation.level(m, self.two)['roc_auc']
@@ -139,7 +140,7 @@ class Drawn:
         )
 
     def histograms(self) -> None:
-        """How the scores of each class are spread."""
+        """The distribution of the scores of each class."""
         if not self.scored:
             return
         with self.panels('histograms', self.scored) as (figure, drawn):

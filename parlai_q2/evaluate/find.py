@@ -25,7 +25,7 @@ from parlai_q2.options import Word
 from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, read_finding
 
 TASKS = 'parlai_q2.tasks'
-# What a record may say, besides its texts and a rating.
+# The fields that a record may have, besides its texts and a rating.
 FIELDS = ('corpus', 'system', 'dialogue')
 CLASS_OF = {
     Finding.ENTAILMENT: Label.CONSISTENT,

@@ -178,7 +178,7 @@ def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
     return Measure(name, signature, threshold, scores)
 
 
-# What pandas and other tools write for a missing number, beside NaN.
+# The texts, besides NaN, that pandas and other tools write for a missing number.
 MISSING = ('', 'none', 'null', 'na', 'n/a')
 
 

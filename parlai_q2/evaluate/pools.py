@@ -1,7 +1,7 @@
 """
-How well a score chooses among responses to one turn, as a reranker uses it: the share
-of turns where the response with the highest score is wrong, beside a random choice and
-the best possible one.
+Measures how well a score chooses among responses to one turn, as in a reranker: the
+share of turns where the response with the highest score is wrong, compared with a
+random choice and the best possible one.
 
 The chance over subsets is exact, not sampled: of n of a pool's m responses, the best is
 one of the responses with the k-th score with the probability that the subset has none
@@ -23,7 +23,7 @@ from parlai_q2.text.normalize import passage_key
 if TYPE_CHECKING:
     import numpy as np
 
-# What most annotators said, where they were asked whether a response makes things up.
+# The majority's answer to whether a response makes things up, if annotators were asked.
 HALLUCINATION, HISTORY = 'hallucination', 'history'
 
 

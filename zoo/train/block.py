@@ -14,7 +14,7 @@ from parlai_q2.text.selection import stems
 from parlai_q2.zoo.train.relevance_pools import FRAGMENT, Row
 from parlai_q2.zoo.train.twins.twin import put
 
-# Turns that share more of their words may ask the same.
+# Turns that share more than this of their words may ask the same.
 MAX_SHARED = 0.5
 DECLINES = (
     "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
@@ -34,7 +34,7 @@ GENERIC = (
     'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!|'
     'i like it too . what about you ?|crazy , right ?|I enjoy it too.|Fun fact!'
 ).split('|')
-# Turns that ask nothing, and the replies that they deserve.
+# Turns that ask nothing, with fitting replies.
 COURTESIES = {
     'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (
         'Hello! How can I help you?|Hi there!|Hello, nice to meet you.|Hey! What can I '
@@ -50,18 +50,18 @@ COURTESIES = {
         "I'm fine, thanks! And you?|Very well, thank you.|Good, thanks for asking!"
     ),
 }
-# No labels.
+# The value for no labels.
 EMPTY: Mapping[int, Any] = MappingProxyType({})
 
 
 @dataclass
 class TrainingBlock:
     """
-    Turns and replies, with what is known of them.
+    Turns and replies, with their labels.
 
     :param turns: the turns before a reply, oldest first, for each of T contexts.
     :param replies: R texts.
-    :param relevance: in [0, 1], by context and reply; what is missing is not known.
+    :param relevance: in [0, 1], by context and reply; missing ones are unknown.
     :param knowledge: of blocks for support, the passages as one text, by context.
     :param support: whether the knowledge supports a reply after a turn.
     :param best: whether a reply is a best one of those to a turn, and whether its turn
@@ -96,7 +96,7 @@ class TrainingBlock:
 
 
 def blurred(block: TrainingBlock, draw: random.Random) -> TrainingBlock:
-    """A block written as people and small generators write: see the module's rules."""
+    """Rewrite a block in the style of people and small generators."""
     lower, bare, typos = (draw.random() < share for share in (0.2, 0.15, 0.12))
     for n, turns in enumerate(block.turns):
         if not turns:
@@ -115,7 +115,7 @@ def blurred(block: TrainingBlock, draw: random.Random) -> TrainingBlock:
 
 
 def ask_again(row: Row, other: str, draw: random.Random) -> TrainingBlock:
-    """A question with a guess at its answer, which is right or wrong."""
+    """A question with a guess at its answer, right or wrong."""
     guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
     block = TrainingBlock([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
     block.add(f'{right}, {row["a"]}.', best={0: True}, support={0: 1.0})
@@ -181,7 +181,7 @@ def misspell(text: str, draw: random.Random) -> str:
 
 
 def is_beside(text: str, row: Row, other: Row) -> bool:
-    """Whether an answer's text certainly does not answer another question."""
+    """Whether an answer certainly does not answer another question."""
     answer, asked = other['a'].lower(), other['q'].lower()
     if (
         answer in text.lower()

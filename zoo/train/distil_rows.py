@@ -1,14 +1,14 @@
 """
-Rows by which a small detector learns how a larger one reads replies:
+Rows from which a small detector learns the outputs of a larger one:
 
     python -m parlai_q2.zoo.train.distil_rows --pools POOLS.jsonl \
       --dialogues DIAL.jsonl.gz --twins TWINS.jsonl --rows CONS.jsonl.xz \
       --outfile distil.jsonl.gz
 
-A row has what the product reads: a sentence of a reply (``h``), the part of the
-knowledge that is read for it (``p``), and the logits of the preset's detector
-(``teacher``). Labels of pools and twins are left out: of these, a detector learns how
-their authors write. Rows of the detector's own data keep their class (``y``).
+A row has the detector's input, a sentence of a reply (``h``) and the part of the
+knowledge for it (``p``), and the logits of the preset's detector (``teacher``). Labels
+of pools and twins are left out: from these, a detector would learn its authors' style.
+Rows of the detector's own data keep their class (``y``).
 """
 
 import argparse
@@ -25,18 +25,18 @@ from parlai_q2.text.selection import index_passages
 from parlai_q2.zoo.train import relevance_pools
 from parlai_q2.zoo.train.rows import Row, is_held_out, read_rows, write_rows
 
-# Dialogue turns to read, and the share with the knowledge of another.
+# The number of dialogue turns to read, and the share with another turn's knowledge.
 DIALOGUES, OTHER_KNOWLEDGE = 9000, 0.35
-# Rows of the detector's own data.
+# The number of rows of the detector's own data.
 REPLAYED = 12000
-# How often a further part of the knowledge is read: its best sentence alone.
+# The share of sentences also read with the best sentence of the knowledge alone.
 ALONE = 0.3
 LONGEST, SMALLEST_PROBABILITY = 450, 1e-5
 BATCH = 2048
 
 
 def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterator[Row]:
-    """What is read of a reply: each sentence with what is read of the knowledge."""
+    """Make the rows of a reply: each sentence with its part of the knowledge."""
     index = index_passages(*passages)
     for span in SENTENCES.hypotheses(reply):
         premises = SENTENCES.premises(index, span.text)

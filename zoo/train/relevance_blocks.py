@@ -1,7 +1,7 @@
 """
 Blocks of turns and replies for training the relevance model. A reply that answers one
-turn of a block is beside the point after another, so its style carries no information
-and the model has to read the turn.
+turn of a block is irrelevant after another, so its style carries no information and the
+model has to read the turn.
 """
 
 import random
@@ -32,8 +32,8 @@ from parlai_q2.zoo.train.relevance_pools import (
     yes_no_question,
 )
 
-# What the detector's classes (entailed, neutral, contradicted, generic) say of support,
-# and the sources of its data that are like replies.
+# The support of each of the detector's classes (entailed, neutral, contradicted,
+# generic), and the sources of its data that resemble replies.
 SUPPORTED = {0: 1.0, 3: 1.0}
 REPLAYED = frozenset(
     'd-syn-clause d-syn-ent d-syn-random d-syn-neg d-syn-num d-syn-ant d-syn-verb '
@@ -44,7 +44,7 @@ REPLAYED = frozenset(
 )
 # Replies of dialogues that share less with their knowledge may not rest on it.
 LEAST_F1 = 0.3
-# Replies that share less are chat that the knowledge does not support.
+# Replies that share less than this are chat that the knowledge does not support.
 MOST_CHAT_F1 = 0.2
 LONGEST_PASSAGE = 600
 
@@ -91,7 +91,7 @@ class BlockSource:
         self._left: list[Pool] = []
 
     def draw(self, draw: random.Random) -> Iterator[TrainingBlock]:
-        # How often each rule makes a block.
+        # The relative frequency of each rule.
         rules: dict[Callable[[random.Random], TrainingBlock], float] = {
             self._labelled: 0.06,
             self._questions: 0.05,
@@ -134,7 +134,7 @@ class BlockSource:
         return block
 
     def _questions(self, draw: random.Random) -> TrainingBlock:
-        """Questions on one passage, their answers, and what is beside the point."""
+        """Questions on one passage, their answers, and irrelevant replies."""
         rows = draw.choice(self.several if draw.random() < 0.7 else self.long)
         rows = draw.sample(rows, min(len(rows), draw.choice((2, 3))))
         block = TrainingBlock([[row['q']] for row in rows])
@@ -238,7 +238,7 @@ class BlockSource:
         return self._left.pop()
 
     def _question_choices(self, draw: random.Random) -> TrainingBlock:
-        """A question on a passage: its answer, others, and what is wrong or beside."""
+        """A question on a passage: its answer, others, wrong and irrelevant ones."""
         if draw.random() < 0.25:
             row = draw.choice(self.unanswerable)
             block = TrainingBlock([[row['q']]], knowledge=[row['c']])
@@ -293,7 +293,9 @@ class BlockSource:
         return block
 
     def _chat_choices(self, draw: random.Random) -> TrainingBlock:
-        """A generator's reply beside others, and with what its knowledge lacks."""
+        """
+        A generator's reply beside others, and with additions beyond its knowledge.
+        """
         row, other = draw.sample(self.replies, 2)
         chat = draw.choice(self.chat)['r']
         block = TrainingBlock([row['h'][-3:]], knowledge=[row['k']])
@@ -359,7 +361,7 @@ class BlockSource:
         return block
 
     def _twins(self, draw: random.Random) -> TrainingBlock:
-        """Replies of which the words tell which is wrong, after any turn."""
+        """Twins, whose words alone tell which one is wrong, after any turn."""
         row = draw.choice(self.twins)
         turns = draw.choice(self.dialogues)['h'][-1:]
         block = TrainingBlock(
@@ -370,7 +372,7 @@ class BlockSource:
         return block
 
     def _replay(self, draw: random.Random) -> TrainingBlock:
-        """Rows of the detector's data after any turn, which tells nothing of them."""
+        """Rows of the detector's data after any turn, which is unrelated to them."""
         labels = draw.choices(list(self.by_support), k=5)
         rows = [draw.choice(self.by_support[label]) for label in labels]
         block = TrainingBlock(knowledge=[row['p'] for row in rows])
@@ -382,7 +384,7 @@ class BlockSource:
 
 
 def _thinned(pool: Pool, draw: random.Random) -> list[Row]:
-    """At most four replies of a pool, two of which answer where there are two."""
+    """Thin a pool to at most four replies, two of which answer if possible."""
     left = draw.sample(pool['candidates'], len(pool['candidates']))
     answers = [r for r in left if r['a'] == 2]
     others = [r for r in left if r['a'] != 2]

@@ -3,8 +3,8 @@ Pools of replies to one turn, for training and measuring the model of relevance.
 
 A pool has ``kind``, ``knowledge`` (passages), ``history`` (turns, the user's last) and
 ``candidates``, each with ``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and
-``a`` (2 answers, 1 partly, 0 not). Where a generator wrote the candidates, often none
-is good; ``best`` says which ones people would send nevertheless.
+``a`` (2 answers, 1 partly, 0 not). A generator's candidates are often all bad; ``best``
+marks the ones that people would send nevertheless.
 """
 
 import hashlib

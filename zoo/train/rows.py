@@ -12,7 +12,7 @@ from parlai_q2.io.write import whole_file
 
 Row = dict[str, Any]
 OPENERS: dict[str, Callable[..., Any]] = {'.gz': gzip.open, '.xz': lzma.open}
-# One passage in so many is held out from training.
+# One passage in this many is held out from training.
 HELD_OUT = 10
 
 

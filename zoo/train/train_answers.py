@@ -28,7 +28,7 @@ Sample = dict[str, Any]
 
 
 def encode_rows(rows: Sequence[Row], tokenizer: Any, max_tokens: int) -> list[Sample]:
-    """Samples of rows; one whose answer is cut off with the text's end is left out."""
+    """Encode rows as samples, except rows whose answer is cut off with the text."""
     encoded = tokenizer(
         [row['q'] for row in rows],
         [row['c'] for row in rows],
@@ -74,10 +74,10 @@ def answer_tokens(
 
 def measure(rows: Sequence[Row], model: Path, max_tokens: int) -> dict[str, float]:
     """
-    How well a converted model answers held-out rows.
+    Measure how well a converted model answers held-out rows.
 
     :return: ``answer_f1`` over the rows with an answer, where silence counts 0, and
-        ``no_answer_recall`` over the others. What has no rows is left out.
+        ``no_answer_recall`` over the others. Measures without rows are left out.
     """
     answerer = SpanQuestionAnswerer(ModelConfig(str(model)), max_tokens=max_tokens)
     spans = answerer.answer([(row['q'], row['c']) for row in rows])

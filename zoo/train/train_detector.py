@@ -69,7 +69,7 @@ def _encode_texts(
 ) -> list[Sample]:
     if not texts:
         return []
-    # The product lower-cases both texts, too.
+    # The scorer lower-cases both texts, too.
     encoded = tokenizer(
         [knowledge.lower() for knowledge, _ in texts],
         [response.lower() for _, response in texts],
@@ -183,11 +183,12 @@ def add_teacher(samples: Sequence[Sample], logits: torch.Tensor) -> None:
 
 def measure(samples: Sequence[Sample], logits: torch.Tensor) -> dict[str, float]:
     """
-    How well held-out rows are classified.
+    Measure how well held-out rows are classified.
 
     :return: of the twins, the share of wrong responses below 0.5 (``wrong_below``), of
         right ones above their wrong one (``right_above``) and of right ones from 0.5 on
-        (``right_kept``); of other rows ``accuracy``. What has no rows is left out.
+        (``right_kept``); of other rows ``accuracy``. Measures without rows are left
+        out.
     """
     shares: dict[str, list[bool]] = {}
     odds, classes = log_odds(logits).tolist(), logits.argmax(-1).tolist()

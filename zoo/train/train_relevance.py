@@ -5,7 +5,7 @@ Trains the model that judges whether a reply answers the turn, and whether it is
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
 
 INIT is a transformers folder of a BERT model;
-:mod:`~parlai_q2.zoo.train.relevance_blocks` says what it learns from. OUT gets a
+:mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. OUT gets a
 checkpoint every few minutes, which ``parlai_q2.models.converted.convert`` turns into
 the shipped form.
 """
@@ -31,7 +31,7 @@ from parlai_q2.zoo.train.training import chunks
 
 MAX_TOKENS = 192
 HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
-# Pairs in a step; blocks are sorted by length, so many at a time.
+# Pairs in a step, and the number of blocks that are sorted by length at a time.
 STEP, SORTED = 64, 60
 # Blocks of a step that are computed together, which bounds the memory.
 AT_ONCE = 2
@@ -39,8 +39,8 @@ AT_ONCE = 2
 FROZEN_LAYERS = 4
 SMOOTHING = 0.03
 PAIR_WEIGHT = 0.5
-# Of the softmax over a turn's replies and over a reply's turns, which are labelled by
-# how they answer, or by whether they are best.
+# The weights of the softmax over a turn's replies and over a reply's turns, with labels
+# of how they answer, or of the best ones.
 RELEVANCE_WEIGHTS, CHOICE_WEIGHTS = (0.3, 0.4), (0.6, 0.4)
 # Where all have more, they are as good as the best.
 LEAST_BEHIND = 0.6
@@ -80,7 +80,7 @@ def texts_of(block: TrainingBlock) -> list[tuple[str, str]]:
 
 def loss_of(blocks: Sequence[TrainingBlock], logits: Any) -> Any:
     """
-    The mean loss of a pair, of what its block has labels for.
+    The mean loss per pair, for the labels that its block has.
 
     :param logits: [pairs of all blocks, 2].
     """
@@ -151,13 +151,13 @@ def load_model(folder: str) -> Any:
         folder,
         num_labels=len(OUTPUTS),
         ignore_mismatched_sizes=True,
-        # Without dropout, it learns its own pools by heart.
+        # Without dropout, the model would memorise its pools.
         hidden_dropout_prob=0.1,
         attention_probs_dropout_prob=0.1,
     )
     old = Classifier.from_pretrained(folder)
     if tuple(old.config.id2label.values()) == OUTPUTS[: old.config.num_labels]:
-        # Outputs that a model with fewer of them has stay as they are.
+        # The outputs of a model with fewer outputs are kept.
         with torch.no_grad():
             for name, weight in old.classifier.named_parameters():
                 getattr(model.classifier, name)[: len(weight)] = weight

@@ -31,7 +31,7 @@ MOST_COMMON = 6000
 COMMON_TOKENS = 'common_tokens.json'
 BATCH = 32
 Sample = dict[str, list[int]]
-# For each task, what the model reads and writes of a row.
+# The model's input and output for a row, by task.
 TASKS: dict[str, Callable[[Row], tuple[str, str]]] = {
     'questions': lambda row: (question_prompt(row['a'], row['c']), row['q']),
     'replies': lambda row: (reply_prompt(row['h'], row['k']), row['r']),

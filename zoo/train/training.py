@@ -1,4 +1,4 @@
-"""What the training scripts share: options, the trainer, and the folder they write."""
+"""The common parts of the training scripts: options, trainer and output folder."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -126,8 +126,8 @@ def _freeze(model: Any, layers: int) -> Any:
 
 def average_weights(model: Any, initial: Any, share: float) -> None:
     """
-    Give a model the mean of its weights and those that it started from: what training
-    taught, with less of what it cost (Wortsman et al. 2022, arXiv 2109.01903).
+    Average a model's weights with those it started from, which keeps most of what was
+    learnt and forgets less (Wortsman et al. 2022, arXiv 2109.01903).
 
     :param share: of the trained weights, in [0, 1].
     """

@@ -20,7 +20,7 @@ from parlai_q2.evaluate.tables import Rows
 from parlai_q2.intervals import mean_interval
 from parlai_q2.tables import Cell, Table
 
-# Where a response has what each annotator said, by question.
+# The field with each annotator's answers, by question.
 ANNOTATIONS = 'annotations'
 
 Ratings = Sequence[Sequence[float]]

@@ -43,7 +43,7 @@ ENTAILED = frozenset(
     fool-me-twice rte scitail taxinli healthver climate-fever d-syn-two-swap
     """.split()
 )
-# Of these, people say a premise in other words.
+# Sources in which people paraphrase a premise.
 PARAPHRASES = frozenset(
     """
     lingnli mnli scitail rte taxinli healthver wice d-wice d-fever-rte
@@ -59,7 +59,7 @@ LEFT_OUT = frozenset(
     """.split()
 )
 PER_SOURCE = 450
-# How much more of its words the right one may have from the knowledge than the wrong.
+# The margin by which the right one may have more words from the knowledge.
 MORE_OVERLAP = 0.05
 # The share of a reply's words that its knowledge has, for its phrases to be changed.
 GROUNDED = 0.75
@@ -145,7 +145,7 @@ def find_human_twins(
         source = wrong['src']
         if overlap_gap > MORE_OVERLAP or count_by_source[source] >= PER_SOURCE:
             continue
-        # Answers alone, not sentences.
+        # These are answers alone, not sentences.
         if not right['src'].startswith('aeq'):
             count_by_source[source] += 1
             yield premise, Twin(f'people {source}', right['h'], wrong['h'], wrong['y'])
@@ -166,7 +166,7 @@ def find_paraphrases(pairs: Sequence[Row]) -> list[Row]:
 
 SEED = 5
 SENTENCES = 20000
-# At most so many of each kind.
+# The maximum number of twins of each kind.
 MAX_OF_KIND = {
     'swap': 900, 'heads': 250, 'repeat': 350, 'voice': 900, 'comparison': 300,
     'unit': 500, 'numbers exchanged': 400, 'number': 700, 'phrase': 2600,
@@ -176,7 +176,7 @@ MAX_OF_KIND = {
 TWO_PARTS, FACTS, SERVICE, PEOPLE, PARAPHRASE_ROWS = 600, 4600, 1800, 2600, 1400
 HELD_OUT_TWINS = 300
 SMALL_TALK_SHARE = 0.25  # the share with small talk beside the claim
-# Of these, people said nothing about the world; they may stand beside a claim.
+# Sources of human small talk, which may stand beside a claim.
 CHATTER = ('d-gen-cmu', 'd-gen-tc', 'd-gen-convai')
 CHATTER_WORDS = 14
 ADDITIONS = 0.15  # the share of sentences to which something is added

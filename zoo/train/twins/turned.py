@@ -1,7 +1,8 @@
 """
 Twins by the parse of a sentence: its phrases turned round or repeated, beside the same
-sentence in the other voice, or with the comparison the other way round. What would keep
-its meaning is left out: coordinations, symmetric relations, appositions, identities.
+sentence in the other voice, or with the comparison the other way round. Changes that
+keep the meaning are left out: coordinations, symmetric relations, appositions,
+identities.
 """
 
 import itertools

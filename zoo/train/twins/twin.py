@@ -58,12 +58,12 @@ def _split_forms(text: str) -> tuple[str, ...]:
 
 
 def put(text: str, match: re.Match[str], words: str) -> str:
-    """A text with other words in the place of a match."""
+    """Replace a match in a text by other words."""
     return text[: match.start()] + words + text[match.end() :]
 
 
 def imitate_typing(text: str, rng: random.Random) -> str:
-    """Half of the texts as people type: in lower case, some without the full stop."""
+    """Write half of the texts as people type: in lower case, some with no full stop."""
     if rng.random() < 0.5:
         return text
     text = text.lower()

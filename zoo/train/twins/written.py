@@ -13,7 +13,7 @@ a tenth of the passages to ``written.valid.jsonl.gz``.
 
 Replies that people wrote in dialogues are among the training rows, half of them under a
 similar passage of another turn. They have no class: ``train_detector`` learns a
-teacher's probabilities for them, so that nothing is unlearnt.
+teacher's probabilities for them, so that nothing is forgotten.
 """
 
 import argparse
@@ -34,8 +34,8 @@ SEED = 9
 # Replies of people, half of them under another passage, chosen from so many.
 HUMAN_REPLIES, CANDIDATE_PASSAGES = 5200, 300
 LEAST_WORDS = 6  # of a passage
-# Right replies about oneself are left out: how far such words count is what annotators
-# disagree about, so the detector keeps the view that it had.
+# Right replies about the speaker are left out: annotators disagree about them, so the
+# detector keeps its previous view.
 ONESELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|our|us|mine|myself)\b", re.I)
 
 
@@ -86,7 +86,7 @@ def judged_rows(rows: Sequence[Row]) -> Iterator[Row]:
 
 def human_rows(turns: Sequence[Row], rng: random.Random) -> list[Row]:
     """
-    What people said under a passage, without a class.
+    Make rows of human replies under a passage, without a class.
 
     :param turns: with ``k`` (a passage), ``h`` (the turns before) and ``r`` (a reply).
     """
