@@ -42,7 +42,7 @@ def pytest_addoption(parser):
     parser.addoption(
         '--fail-on-skips',
         action='store_true',
-        help='fail when a test is skipped for want of something that can be installed',
+        help='fail when a test is skipped because something installable is missing',
     )
     parser.addoption(
         '--core',
@@ -97,5 +97,5 @@ def pytest_terminal_summary(terminalreporter, config):
     for why, n in counts.most_common():
         mark = 'NOT EXPECTED ' if why in wrong else ''
         terminalreporter.line(f'{n:5} {mark}{why}')
-    line = f'{counts.total()} skipped, {wrong.total()} of them for want of something'
-    terminalreporter.line(f'{line} that can be installed')
+    line = f'{counts.total()} skipped, {wrong.total()} of them because something'
+    terminalreporter.line(f'{line} installable is missing')
