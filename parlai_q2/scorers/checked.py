@@ -1,6 +1,7 @@
 """
-The readings of a classifier, limited by what rules find wrong: amounts and addresses
-that the knowledge does not have, and numbers that belong to something else.
+The readings of a classifier, limited by what rules find wrong: amounts, addresses and
+codes that the knowledge does not have, numbers and names that belong to something else,
+and denials of what it does not mention.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,9 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.text.addresses import has_unknown_address
 from parlai_q2.text.agreement import conflicts, find_unsupported, restate
 from parlai_q2.text.bindings import binds_otherwise
+from parlai_q2.text.denials import denies_unmentioned
+from parlai_q2.text.hours import complete_hours
+from parlai_q2.text.lists import reorder_lists
 
 # The most support that an unsupported amount leaves.
 MAX_SUPPORT = 0.1
@@ -32,11 +36,16 @@ def classify(
     restated: list[tuple[str, str]] = []
     statuses: list[Status] = []
     for (premise, text), whole in zip(pairs, texts, strict=True):
-        restated.append((premise, restate(premise, text)))
+        restated.append((premise, as_read(premise, text)))
         statuses.append(check_values(whole, text))
     if lower:
         restated = [(premise.lower(), text.lower()) for premise, text in restated]
     return list(map(_limit, model.classify(restated), statuses))
+
+
+def as_read(premise: str, text: str) -> str:
+    """A hypothesis with amounts, opening hours and lists as its premise has them."""
+    return reorder_lists(premise, complete_hours(premise, restate(premise, text)))
 
 
 def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:
@@ -63,6 +72,6 @@ def check_values(text: str, hypothesis: str) -> Status:
     if find_unsupported(text, hypothesis):
         is_contradicted = conflicts(text, hypothesis)
         return Status.CONTRADICTED if is_contradicted else Status.UNSUPPORTED
-    if has_unknown_address(text, hypothesis):
+    if has_unknown_address(text, hypothesis) or denies_unmentioned(text, hypothesis):
         return Status.UNSUPPORTED
     return Status.SUPPORTED

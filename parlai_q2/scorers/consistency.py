@@ -11,10 +11,13 @@ Short knowledge is read as a whole and by the sentence that matches best, and th
 counts: what has nothing to do with a sentence distracts the detector.
 
 The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`), an amount
-that agrees with the knowledge in the knowledge's own words. An amount or an address
-that the knowledge does not have is not supported, nor is a number that belongs to
-something else (:mod:`parlai_q2.text.bindings`). The amounts of records are also read
-one by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
+that agrees with the knowledge in the knowledge's own words, opening hours as a whole
+(:mod:`parlai_q2.text.hours`), and lists in its order (:mod:`parlai_q2.text.lists`). An
+amount, an address or a code that the knowledge does not have is not supported, nor is a
+number, a name or an address that belongs to something else
+(:mod:`parlai_q2.text.bindings`), nor the denial of what is not mentioned
+(:mod:`parlai_q2.text.denials`). The amounts of records are also read one by one, each
+beside its field (:mod:`parlai_q2.text.field_claims`).
 
 Of a sentence that joins statements, the detector doubts some that it knows to be true
 alone. So a doubted sentence is read again by its statements
@@ -69,8 +72,11 @@ SETTINGS = {
     'generic': f'{SURE:g}',
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
-    'bindings': 'records',
+    'bindings': 'fields',
     'joined': JOINED_READ,
+    'denials': 'mentioned',
+    'lists': 'reordered',
+    'hours': 'completed',
 }
 # A piece of at most this support is read again by the statements that it joins, and
 # rests on them if each has more than the other.

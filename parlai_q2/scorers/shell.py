@@ -23,6 +23,7 @@ from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_pas
 from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import count_words, is_short
 from parlai_q2.text.sentences import sentences as split_sentences
+from parlai_q2.text.spellings import respell
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ LANGUAGE = 'language'
 # The part of a score that is the share of a text that was not read.
 UNREAD = 'unread'
 # The way to prepare texts, as signatures print it.
-PREPARATION = 'prepared.5'
+PREPARATION = 'prepared.4'
 # About 50 sentences, so that a response of any length is scored within two seconds by
 # the shipped detector; replies of chatbots are far shorter.
 MAX_RESPONSE_WORDS = 800
@@ -99,7 +100,7 @@ class ReadExample:
         if scorer.prepares_texts:
             passages = list(map(prepare_passage, whole.texts))
             texts = [passage.text for passage in passages]
-            response = prepare(whole.response)
+            response = respell(prepare(whole.response), '\n'.join(texts))
             is_changed = any(t.text != t.original for t in (*passages, response))
             # Without words, it is a heading, or an enumeration of nothing.
             if is_changed and has_words(response.text):

@@ -1,11 +1,12 @@
 """
-Links, e-mail addresses, paths and telephone numbers: they are right or wrong as a
-whole.
+Links, e-mail addresses, paths and codes ("R-12"): they are right or wrong as a whole.
 """
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+
+from parlai_q2.text.normalize import copy_key
 
 # What a host without "www." ends with, unless it has three parts or more.
 _TOP = '(?-i:com|org|net|edu|gov|info|io|eu|uk|de|fr|nl|ie|ca|au|ch)'
@@ -37,6 +38,13 @@ _OTHER_NUMBER = re.compile(r'\+?\d+|\+\d{1,3}(?: \d{3})+|\d\d \d\d \d{4}|\d{5}-\
 _NOT_DIGITS = re.compile(r'\D')
 # The most digits of a country's code.
 _MOST_CODE = 3
+# "R-12", and "O+", where the sign counts.
+_CODE = re.compile(
+    r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
+    r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
+)
+# Every code has one of these.
+_IN_CODES = re.compile(r'[\d+#-]')
 _END = '.,;:!?\'")'
 # What a question says of the kind of address that it wants.
 _ASKED = {
@@ -73,12 +81,20 @@ def bare_link(link: str) -> str:
 
 
 def has_unknown_address(knowledge: str, response: str) -> bool:
-    """Whether a response has an address that its knowledge has not."""
+    """Whether a response has an address or a code that its knowledge has not."""
     addresses = find_addresses(response)
     known_addresses = find_addresses(knowledge) if addresses else frozenset()
-    return not all(
-        _is_known(address, known_addresses) for address in addresses
-    ) or _has_unknown_telephone(knowledge, response)
+    if not all(_is_known(address, known_addresses) for address in addresses):
+        return True
+    if not _IN_CODES.search(response):
+        return False
+    if _has_unknown_telephone(knowledge, response):
+        return True
+    codes = {copy_key(m[0]) for m in _CODE.finditer(response)}
+    if not codes:
+        return False
+    key = copy_key(knowledge)
+    return any(code not in key for code in codes)
 
 
 def _is_known(address: str, known_addresses: frozenset[str]) -> bool:

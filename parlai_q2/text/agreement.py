@@ -24,6 +24,7 @@ from parlai_q2.text.amounts import (
     Amount,
     find_amounts,
     is_rate,
+    scan_amounts,
 )
 from parlai_q2.text.normalize import has_denial
 
@@ -38,6 +39,7 @@ MOST_COMBINED = 8
 MOST_COUNTED = 12
 # The most amounts of one unit near a value that are compared with it.
 MOST_COMPARED = 100
+_SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
 # Ages are written alike ("a 12-year-old"), and so are years.
@@ -158,11 +160,11 @@ def agrees(reference: Amount, claim: Amount) -> bool:
     if is_time and reference.high is not None and claim.high is None:
         is_inside = reference.value <= claim.value <= reference.top
         is_end = any(
-            _is_near(end, end.value, claim.value, claim)
+            is_same_time(end.value, claim.value) and not _measures_another(end, claim)
             for end in _split_range(reference)
         )
         return is_end or (claim.rough and is_inside)
-    if reference.bound * claim.bound < 0:
+    if reference.bound * claim.bound < 0 or _measures_another(reference, claim):
         return False
     if (reference.high is None) != (claim.high is None):
         # About a range, or a bound at its end: "about 4 days", "up to 5 days".
@@ -186,6 +188,16 @@ def _split_range(amount: Amount) -> tuple[Amount, Amount]:
     """The ends of a range."""
     low = amount._replace(high=None, attribute=amount.low_attribute)
     return low, amount._replace(high=None, number=amount.high or amount.number)
+
+
+def _measures_another(reference: Amount, claim: Amount) -> bool:
+    has_both = bool(reference.attribute and claim.attribute)
+    return has_both and measured(reference) != measured(claim)
+
+
+def measured(amount: Amount) -> str:
+    """What an amount measures, "high" for "tall"; empty if the text does not say it."""
+    return _SAME_ATTRIBUTE.get(amount.attribute, amount.attribute)
 
 
 def _is_near(
@@ -234,7 +246,7 @@ def restate(knowledge: str, response: str) -> str:
         return response
     parts: list[str] = []
     place = 0
-    for claim in claims:
+    for claim in _split_unknown_ranges(claims, response, index):
         matches = index.matches(claim)
         if not matches or _OLD.match(response, claim.end):
             continue
@@ -256,6 +268,19 @@ def restate(knowledge: str, response: str) -> str:
 
 def _is_unlike(claim: Amount, amount: Amount) -> tuple[bool, bool]:
     return amount.dimension != claim.dimension, amount.size != claim.size
+
+
+def _split_unknown_ranges(
+    claims: Sequence[Amount], response: str, index: AmountIndex
+) -> Iterator[Amount]:
+    """Claims, with the ends of times of day that are no range of the knowledge."""
+    for claim in claims:
+        is_hours = claim.dimension == CLOCK and claim.high is not None
+        if is_hours and not index.matches(claim):
+            ends = scan_amounts(response)
+            yield from (end for end in ends if claim.start <= end.start < claim.end)
+        else:
+            yield claim
 
 
 def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
@@ -298,9 +323,12 @@ def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
 
 
 def _may_be_supported(claim: Amount, response: str, index: AmountIndex) -> bool:
+    if index.has(claim):
+        return True
+    if _has_other_unit(claim, index):
+        return False
     return (
-        index.has(claim)
-        or _is_loose(claim, response, index)
+        _is_loose(claim, response, index)
         # What is written as a range may be two amounts of the knowledge.
         or (claim.high is not None and all(map(index.has, _split_range(claim))))
         or _is_derived(claim, index.amounts)
@@ -331,6 +359,8 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
         unit = claim.dimension, claim.size
         is_opposite = any((a.dimension, a.size) == unit for a in opposite)
         return is_opposite and has_denial(response)
+    if _is_hour_in_words(claim):
+        return True
     if claim.is_words and claim.high is None:
         # "A day" is rarely a measure, unless the knowledge has "half a day".
         most = 1 if claim.dimension else MOST_COUNTED
@@ -339,6 +369,20 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
         if claim.digits <= most and not is_measure:
             return True
     return _AGE.match(response, max(0, claim.start - 2)) is not None
+
+
+def _is_hour_in_words(amount: Amount) -> bool:
+    """Whether an amount is "noon" or "midnight", which may be any hour about it."""
+    return amount.is_words and amount.dimension == CLOCK and amount.high is None
+
+
+def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
+    """Whether the knowledge has the same digits with a unit of another size."""
+    if claim.dimension in ('', CLOCK):
+        return False
+    unit = (claim.dimension, claim.value)
+    alike = index.with_digits(claim)
+    return any(a.dimension and (a.dimension, a.value) != unit for a in alike)
 
 
 def _is_derived(claim: Amount, amounts: Sequence[Amount]) -> bool:
@@ -384,6 +428,7 @@ def known_share(knowledge: str, text: str) -> float:
     """
     amounts = find_amounts(text)
     codes = _find_codes(text, amounts)
+    amounts = tuple(amount for amount in amounts if not _is_hour_in_words(amount))
     if not amounts and not codes:
         return 1.0
     index = index_amounts(knowledge)

@@ -86,8 +86,13 @@ for _dimension, _sizes in _UNITS.items():
             if len(_name) > 1 and _name != 'ha':
                 UNITS[plural] = UNITS[_name]
 
-_DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
+_DIGITS = (
+    r'\d{1,3}(?:\.\d{3})+,\d\d?(?![\d,])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|'
+    r'\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
+)
 _UNIT = _one_of(sorted(UNITS, key=len, reverse=True))
+# "1 200 km", but not "in 2007 500 people".
+_SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
 _SIGNS = '$€£¥'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
@@ -105,13 +110,10 @@ _AMOUNT = re.compile(
     rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
-    r'|(?:(?<=\bat )|(?<=\bby )|(?<=\bto )|(?<=\bfrom )|(?<=\btill )|(?<=\buntil ))'
-    rf"(?P<day_hour>{HOUR})(?P<day_minute>:\d\d)?(?: o'clock)? "
-    r'(?:in the (?P<day_part>morning|afternoon|evening)|at night)\b'
     rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
     rf'|(?P<half>half an? |half[ -](?={_HALVED})|an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
-    rf'(?P<number>(?:{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
+    rf'(?P<number>(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
     rf'(?: (?:hundred|thousand|million|billion|trillion|dozen)\b)?'
     rf'|(?:a |an )?(?:{WORD})\b(?:(?:[ -]| and )(?:{WORD})\b)*'
     rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
@@ -155,6 +157,7 @@ _OR_LESS = re.compile(
     r'(?: \w+)? (?:(?:or|and) (?:less|fewer|younger|under|below)'
     r'|at (?:the )?most|tops)\b'
 )
+_ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
 # Before the unit of a rate: "120 euros a day", "twice a day".
 _BEFORE_RATE = re.compile(r'(?:,|\b(?:once|twice|times)|\d(?: \w+)?) $', re.IGNORECASE)
@@ -192,7 +195,9 @@ class Amount(NamedTuple):
     :param rough: whether the text says that it is rounded.
     :param high: the upper number of a range, else ``number``.
     :param is_words: whether it is written in words.
-    :param attribute: "am" or "pm" of a time; of a range, that of the upper end.
+    :param attribute: the word behind it that says what it measures ("wide"), "am" or
+        "pm" of a time, or whose dollars they are ("us"); of a range, that of the upper
+        end.
     :param low_attribute: of a range, that of the lower end.
     :param is_years: whether it is a range of years ("1990 to 1995"), whose ends are
         dates.
@@ -264,14 +269,6 @@ def _read_clock(match: re.Match[str]) -> Amount:
         hour = parse_number(match['part_hour'].lower()) or 0.0
         quarters = 0.5 if match['part'].lower() == 'half' else 0.25
         hour += quarters if match['side'].lower() == 'past' else -quarters
-    elif match['day_hour']:
-        hour = parse_number(match['day_hour'].lower()) or 0.0
-        # One at night is in the morning.
-        part = (match['day_part'] or '').lower()
-        is_morning = part == 'morning' or (not part and (hour < 6 or hour == 12))
-        noon = 'am' if is_morning else 'pm'
-        hour = hour % 12 + (0 if is_morning else 12)
-        hour += float((match['day_minute'] or ':0')[1:]) / 60
     else:
         hour = float(match['hour'] or match['plain_hour'])
         if noon:
@@ -293,7 +290,7 @@ def _read_clock(match: re.Match[str]) -> Amount:
 
 
 def _read(text: str, match: re.Match[str]) -> Amount | None:
-    if any(match[hour] for hour in ('hour', 'plain_hour', 'part', 'name', 'day_hour')):
+    if match['hour'] or match['plain_hour'] or match['part'] or match['name']:
         return _read_clock(match)
     numeral, unit = match['number'].lower(), (match['unit'] or '').lower()
     sign = (match['sign'] or '').strip()
@@ -331,6 +328,7 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         below = _BELOW.search(before) or _MOST.search(before)
         rough = _ROUGH.search(before)
     or_more, or_less = _OR_MORE.match(after), _OR_LESS.match(after)
+    attribute = _ATTRIBUTE.match(after)
     qualifiers = [m for m in (above, below, rough) if m]
     suffixed = or_more or or_less
     return Amount(
@@ -344,6 +342,7 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         bound=bool(above or or_more) - bool(below or or_less),
         rough=bool(rough),
         is_words=numeral[:1].isalpha(),
+        attribute=attribute[1].lower() if attribute else sign[:-1].lower(),
     )
 
 

@@ -46,12 +46,17 @@ _PREPOSITION = re.compile(
     r'against|at|by|for|from|in|on|over|since|to|until|versus|with)\s)'
 )
 # Words right before an amount, and between two.
+_ROUGH = re.compile(r'\b(?:about|around|almost|nearly|only|just) $')
 _FROM = re.compile(r'\bfrom $')
 _TO = re.compile(r'\bto $')
 _EARLIER = re.compile(
     r'\b(?:after|against|versus|vs\.?|instead of|rather than|compared (?:with|to)) $'
 )
 _PART_OF = re.compile(r'(?: out)? of (?:(?:the|its|all|my|your|their|these|those) )?')
+_DOWN = re.compile(
+    r'\b(?:down|fall(?:s|en)?|fell|drop\w*|decreas\w*|reduc\w*|lower\w*|declin\w*)\b'
+)
+_UP = re.compile(r'\b(?:up(?! to)|rise\w*|rose|grew|grow\w*|increas\w*|rais\w*)\b')
 
 
 class FieldClaim(NamedTuple):
@@ -91,7 +96,8 @@ class _Piece(NamedTuple):
 
 def misplaces_amount(knowledge: str, response: str) -> bool:
     """
-    Whether a response states an amount of one field of a record as that of another.
+    Whether a response states an amount of one field of a record as that of another, or
+    calls a fall a rise.
 
     >>> record = 'The old price is 120 euros.\\nThe new price is 89 euros.'
     >>> misplaces_amount(record, 'It fell from 89 euros to 120 euros.')
@@ -132,7 +138,11 @@ def read_field_claims(knowledge: str, response: str) -> list[FieldClaim]:
 def _cut(knowledge: str, response: str) -> tuple[_Piece, ...]:
     """The pieces of a response with one amount each; none if it has too many."""
     records = index_fields(knowledge)
-    amounts = list(_find_amounts(knowledge, response))
+    amounts = [
+        (amount, end)
+        for amount, end in _find_amounts(knowledge, response)
+        if not _is_of_name(records, response, amount)
+    ]
     if not amounts or len(amounts) > MOST_CLAIMS:
         return ()
     names = records.find_names(as_words(response))
@@ -141,7 +151,7 @@ def _cut(knowledge: str, response: str) -> tuple[_Piece, ...]:
     for n, (amount, end_of_range) in enumerate(amounts):
         following = amounts[n + 1][0] if n + 1 < len(amounts) else None
         end = _find_cut(response, amount, following) if following else len(response)
-        lead = response[: amount.start].lower()
+        lead = _ROUGH.sub('', response[: amount.start].lower())
         hints = _read_hints(lead, last_lead)
         if end_of_range is not None:
             hints |= {LIMIT: end_of_range, SPAN: end_of_range}
@@ -177,6 +187,17 @@ def _find_amounts(knowledge: str, response: str) -> Iterator[tuple[Amount, int |
         else:
             yield ends[0], 0
             yield ends[1], 1
+
+
+def _is_of_name(records: RecordFields, response: str, amount: Amount) -> bool:
+    """Whether a number is a part of a record's name: "phase 2", "loan 5520"."""
+    before = as_words(response[: amount.start])[-1:]
+    number = as_words(response[amount.start : amount.end])
+    return len(number) == 1 and any(
+        pair == (*before, *number)
+        for name in records.by_name
+        for pair in pairwise(as_words(name))
+    )
 
 
 def _is_part(
@@ -215,7 +236,7 @@ def _read_hints(lead: str, last_lead: str) -> dict[int, int]:
 
 def _is_misplaced(records: RecordFields, pieces: Sequence[_Piece]) -> bool:
     """Whether a piece says of each field with its amount that it is another field."""
-    for piece in pieces:
+    for n, piece in enumerate(pieces):
         others = [other for other in pieces if other is not piece]
         if piece.fields and all(
             _has_other_role(records, piece, field)
@@ -223,7 +244,26 @@ def _is_misplaced(records: RecordFields, pieces: Sequence[_Piece]) -> bool:
             for field in piece.fields
         ):
             return True
+        if _goes_other_way(pieces, n):
+            return True
     return False
+
+
+def _goes_other_way(pieces: Sequence[_Piece], n: int) -> bool:
+    """Whether a rise or fall from an amount leads to one that is lower or higher."""
+    piece = pieces[n]
+    if piece.hints.get(SPAN) != 0 or TIME not in piece.hints:
+        return False
+    followers = pieces[n + 1 : n + 2]
+    is_next = any(other.hints.get(SPAN) == 1 for other in followers)
+    others = followers if is_next else [p for p in pieces[:n] if _is_alike(p, piece)]
+    if not others:
+        return False
+    other = others[-1]
+    text = piece.text if is_next else f'{other.text} {piece.text}'
+    is_down, is_up = (bool(p.search(text.lower())) for p in (_DOWN, _UP))
+    change = other.amount.digits - piece.amount.digits
+    return is_down != is_up and (change > 0 if is_down else change < 0)
 
 
 def _is_alike(piece: _Piece, other: _Piece) -> bool:

@@ -19,6 +19,7 @@ TENS = {
 SCALES = {
     'hundred': 1e2, 'thousand': 1e3, 'million': 1e6, 'billion': 1e9, 'trillion': 1e12
 }  # fmt: skip
+_DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
 
 
 def parse_number(text: str) -> float | None:
@@ -26,7 +27,8 @@ def parse_number(text: str) -> float | None:
     if text.isdecimal():
         return float(text)
     total = group = 0.0
-    for word in re.split(r'[ -]', text.replace(' and ', ' ')):
+    text = _DIGIT_SPACE.sub('', text.replace(' and ', ' '))
+    for word in re.split(r'[ -]', text):
         if word in ARTICLES:
             continue
         if word in SCALES:
@@ -51,5 +53,5 @@ def _plain_digits(word: str) -> str:
     """Digits as Python reads them: "1,200.5" is 1200.5, and "4,90" is 4.90."""
     head, comma, tail = word.rpartition(',')
     if comma and len(tail) < 3:
-        return f'{head}.{tail}'
+        return f'{head.replace(".", "")}.{tail}'
     return word.replace(',', '')

@@ -1,7 +1,7 @@
 """
-Reads records as sentences: JSON, ``key: value`` lines, Markdown tables and CSV rows.
-"R-12 / owner: Bea Okoye" becomes "The owner of R-12 is Bea Okoye.", which a detector
-reads as it reads any sentence.
+Reads records as sentences: JSON, ``key: value`` lines, Markdown tables, CSV rows, and
+headings with short lines below them. "R-12 / owner: Bea Okoye" becomes "The owner of
+R-12 is Bea Okoye.", which a detector reads as it reads any sentence.
 """
 
 import json
@@ -14,6 +14,8 @@ from parlai_q2.json_values import JsonObject
 
 # The keys whose value names a record, the best first.
 NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
+# A longer list without a structure is a text.
+MAX_LIST_LINES = 30
 # Longer values and lines are prose.
 MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_LINE_WORDS, MAX_KEY_WORDS = 25, 6, 10, 5
 _PAIR = re.compile(
@@ -25,6 +27,10 @@ _RULE = re.compile(
 )
 _HEADING = re.compile(r'^[ \t]{0,3}(?P<mark>#{1,6}[ \t]+)?(?P<text>\S[^\n]*?)[ \t]*:?$')
 _ENDS = ('.', '!', '?', ':', ';', ',')
+# Keys that are days: "Mon to Fri".
+_DAY = re.compile(
+    r'(?:mon|tue|wed|thu|fri|sat|sun)(?:\w*day)?s?\b|weekdays?\b|weekends?\b', re.I
+)
 _CAMEL = re.compile(r'(?<=[a-z])(?=[A-Z])|[_]+')
 _STATEMENT = re.compile(
     r'^The [^\n]{1,80} (?:of [^\n]{1,80} )?is [^\n]{1,200}\.$', re.M
@@ -52,10 +58,13 @@ class Statement(NamedTuple):
 
     def write(self) -> tuple[str, list[int]]:
         """The sentence, and where each of its characters stands."""
-        key = _CAMEL.sub(' ', self.key.text).strip()
+        key = _CAMEL.sub(' ', self.key.text).strip() if self.key.text else ''
         name = self.name.text if self.name else ''
-        owner = f' of {name}' if name else ''
-        head = f'The {key.lower()}{owner} is '
+        if name and _DAY.match(key):
+            head = f'The time of {name} ({key}) is '
+        else:
+            owner = f' of {name}' if name else ''
+            head = f'The {key.lower()}{owner} is ' if key else f'{name}: '
         value = self.value
         end = value.start + max(0, len(value.text) - 1)
         places = [*[self.key.start] * len(head), *value.places, end]
@@ -109,7 +118,7 @@ def _split_lines(text: str) -> list[Cell]:
 def _read_lines(lines: Sequence[Cell]) -> Iterator[Statement | Cell]:
     place = 0
     while place < len(lines):
-        for read in (_read_table, _read_pairs, _read_rows):
+        for read in (_read_table, _read_pairs, _read_rows, _read_list):
             statements, count = read(lines, place)
             if count:
                 yield from statements
@@ -263,6 +272,27 @@ def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
         for key, value in zip(header[1:], cells[1:], strict=False)
         if value.text and key.text
     ]
+
+
+def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
+    """A heading with at least two short lines below it."""
+    name, first = _read_name(lines, place)
+    if name is None:
+        return [], 0
+    heading = lines[place].text
+    is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
+    rows = []
+    for line in islice(lines, place + first, None):
+        text = line.text.strip().lstrip('-*+• ')
+        if not text or text.endswith(':') or not _is_short(text, MAX_LINE_WORDS):
+            break
+        rows.append(Cell(text, line.start + line.text.index(text)))
+        if len(rows) > MAX_LIST_LINES:
+            return [], 0
+    if len(rows) < 2 or not (is_marked or any(_has_digit(row.text) for row in rows)):
+        return [], 0
+    statements = [Statement(Cell('', row.start), row, name) for row in rows]
+    return statements, first + len(rows)
 
 
 def _read_json(text: str) -> list[Statement]:

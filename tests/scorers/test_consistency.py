@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Status
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
@@ -222,3 +222,12 @@ def test_a_joined_sentence_with_a_wrong_amount_is_not_read_by_its_statements():
     response = 'The ride takes 30 minutes, and a ticket costs 3 euros.'
     ConsistencyScorer(Noting()).score([Example(knowledge, response)])
     assert set(asked) == {response.lower()}
+
+
+def test_what_the_knowledge_neither_mentions_nor_denies_is_not_denied():
+    knowledge, response = 'Parking costs 22 euros.', "We don't have a gym."
+    facts = {(knowledge.lower(), response.lower()): 'entailment'}
+    (score,) = ConsistencyScorer(ToyNliModel(facts)).score(
+        [Example(knowledge, response)]
+    )
+    assert (score.value, score.claims[0].status) == (0.1, Status.UNSUPPORTED)

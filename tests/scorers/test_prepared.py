@@ -29,6 +29,7 @@ CASES = [
     (RISKS, 'The budget of R-13 is 9,500 euros.', INCONSISTENT),
     (SHOP, 'It is open 10:00–18:00.', CONSISTENT),
     (SHOP, 'It is open 10:00–19:00.', INCONSISTENT),
+    (SHOP, 'The sale runs until 31.05.2025.', CONSISTENT),
     (SHOP, 'The sale runs until 30.05.2025.', INCONSISTENT),
     (SHOP, 'Call 0800 5551234.', CONSISTENT),
     (SHOP, 'Call 0800 5551235.', INCONSISTENT),

@@ -1,4 +1,4 @@
-"""Addresses and telephone numbers."""
+"""Addresses, telephone numbers and codes."""
 
 import pytest
 
@@ -14,7 +14,11 @@ from parlai_q2.text.agreement import find_unsupported
         ('Write to INFO@ab.org!', False),
         ('Write to info@bc.org!', True),
         ('Read /docs/faq/.', False),
+        ('It is R-11 or r11.', False),
+        ('It is R-12.', True),
         ('In the 19th century, and/or so.', False),
+        ('Type O+, and a B.', False),
+        ('Type O-.', True),
         ('Write to info@ab org.', True),
         ('It is on ab.org.', False),
         ('It is on www.ab.org.', False),
@@ -23,8 +27,8 @@ from parlai_q2.text.agreement import find_unsupported
         ('It ended.then it began, e.g. at Node.js, 1.2.3.', False),  # no addresses
     ],
 )
-def test_addresses_are_known_as_a_whole(response, expected):
-    knowledge = 'https://ab.org/support, info@ab.org, /docs/faq'
+def test_addresses_and_codes_are_known_as_a_whole(response, expected):
+    knowledge = 'https://ab.org/support, info@ab.org, /docs/faq; R-11, type O+ and B-'
     assert has_unknown_address(knowledge, response) is expected
 
 

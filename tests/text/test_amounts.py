@@ -35,6 +35,7 @@ from parlai_q2.text.amounts import find_amounts
         ('1,100 seats', 'eleven hundred seats', '1,100 seats'),
         ('open 10 a.m. to 6 p.m.', 'it is 10:00-18:00.', 'it is 10 a.m. to 6 p.m.'),
         ('open 10 a.m. to 6 p.m.', '10am-6pm on Sunday', '10 a.m. to 6 p.m. on Sunday'),
+        ('open 10 a.m. to 6 p.m.', '10:00-19:00', '10 a.m.-19:00'),
         (
             'to 18:00',
             'to 6 p.m. on Sundays, to 6 p.m.',
@@ -69,6 +70,7 @@ def test_what_agrees_is_put_as_the_knowledge_has_it(knowledge, text, read):
         ('5 people', '5 days', False),
         ('5 days', '7 days', True),
         ('5 days', 'about 7 days', False),  # for the detector to judge
+        ('a month', 'a year', True),
     ],
 )
 def test_an_amount_that_the_knowledge_measures_otherwise_conflicts(
@@ -92,6 +94,7 @@ def test_a_quantity_knows_its_place_and_what_is_told_of_it():
         ('five eyes', '5 eyes, 3 small', 0.5, '3 is not known'),
         ('', 'eyes', 1.0, 'no number, so none is unknown'),
         ('', '5', 0.0, 'no knowledge'),
+        ('', 'at noon', 1.0, 'any hour about it'),
         ('10 a.m. to 6 p.m.', 'from 10:00 to 18:00', 1.0, 'the same hours'),
         ('opens at 10, closes at 18:00', '10:00-18:00', 1.0, 'both ends are known'),
         ('the A380 of the 19th', 'A380, 20th', 0.5, 'words with digits are compared'),

@@ -32,7 +32,9 @@ GROUP = prepare_passage(
     [
         (SPENDING, 'It fell from $94.00 to $22.31.', False),
         (SPENDING, 'It fell from $22.31 to $94.00.', True),
+        (SPENDING, 'Eating out rose from $94.00 to $22.31.', True),
         (SPENDING, 'Groceries are $310.75, up from $288.10.', False),
+        (SPENDING, 'Groceries are $310.75, down from $288.10.', True),
         (SPENDING, 'Groceries are $288.10, up from $310.75.', True),
         (SPENDING, 'Last period it was $94.00.', False),
         (SPENDING, 'Last period it was $22.31.', True),
@@ -83,7 +85,7 @@ def test_amounts_of_other_fields(knowledge, response, expected):
         (SALES, 'The South did not sell 2750 this year.', []),
         (ORDER, '4 of the 6 items have shipped.', []),  # cannot be cut
         (ORDER, 'The rest follows.', []),
-        (TRAIN, 'It has 9 stops', [('It has 9 stops', True)]),
+        (TRAIN, 'IC 1073 has 9 stops', [('IC 1073 has 9 stops', True)]),
         (TRAIN, ', '.join(['9 stops'] * 13), []),  # a list
     ],
 )  # fmt: skip

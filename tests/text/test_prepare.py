@@ -115,6 +115,14 @@ def test_prose_is_not_read_as_records(text):
     assert 'The ' not in prepare_passage(text).text
 
 
+def test_an_opening_time_keeps_the_name_of_its_list():
+    text = 'Opening hours\nMon-Fri 9-17\nSat 10-14'
+    assert prepare_passage(text).text.splitlines() == [
+        'Opening hours: Mon-Fri 9-17.',
+        'Opening hours: Sat 10-14.',
+    ]
+
+
 @pytest.mark.parametrize(
     'text',
     [

@@ -17,10 +17,10 @@ import random
 from collections.abc import Iterator, Sequence
 
 from parlai_q2.models.protocols import NliModel
+from parlai_q2.scorers.checked import as_read
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.premises import SENTENCES
 from parlai_q2.scorers.registry import load_scorer
-from parlai_q2.text.agreement import restate
 from parlai_q2.text.selection import index_passages
 from parlai_q2.zoo.train import relevance_pools
 from parlai_q2.zoo.train.rows import Row, is_held_out, read_rows, write_rows
@@ -44,7 +44,7 @@ def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterato
         all_read, *others = premises[::-1] if is_split else premises
         chosen = [all_read, *(others[:1] if draw.random() < ALONE else [])]
         for premise in chosen:
-            hypothesis = restate(premise.text, span.text).lower()
+            hypothesis = as_read(premise.text, span.text).lower()
             yield {'p': premise.text.lower(), 'h': hypothesis}
 
 

@@ -1,0 +1,39 @@
+"""Statements about one end of opening hours."""
+
+import pytest
+
+from parlai_q2.text.hours import complete_hours
+
+SHOP = 'The shop is open from 10 am to 4 pm. The sauna opens from noon to 9 pm.'
+
+
+@pytest.mark.parametrize(
+    'statement, expected',
+    [
+        ('The shop closes at 4 pm.', 'The shop is open from 10 am to 4 pm.'),
+        ('We close at 4 pm today.', 'We are open from 10 am to 4 pm today.'),
+        ('It shuts at 4 p.m.', 'It is open from 10 am to 4 pm.'),
+        ('It stays open until 4 pm.', 'It stays open from 10 am to 4 pm.'),
+        ('It opens at 10 am.', 'It is open from 10 am to 4 pm.'),
+        ('They open at noon.', 'They are open from noon to 9 pm.'),
+        ('It opens at 10 am and closes at 4 pm.',
+         'It is open from 10 am to 4 pm and is open from 10 am to 4 pm.'),
+        # The wrong end, half of the day, hour, or verb.
+        ('It closes at 10 am.', None),
+        ('It opens at 4 pm.', None),
+        ('It closes at 4 am.', None),
+        ('It closes at 5 pm.', None),
+        ('It sells out at 4 pm.', None),
+        ('It is open from 10 am to 4 pm.', None),
+    ],
+)  # fmt: skip
+def test_one_end_of_opening_hours_is_read_as_all_of_them(statement, expected):
+    assert complete_hours(SHOP, statement) == (expected or statement)
+
+
+def test_hours_in_which_nothing_is_open_are_left_alone():
+    statement = 'It closes at 5 am.'
+    bar = 'The bar is open from 6 pm until late. Happy hour runs from 6 pm to 5 am.'
+    assert complete_hours(bar, statement) == statement
+    assert complete_hours('Closed from 9 pm to 5 am.', statement) == statement
+    assert complete_hours('It opened in 1903.', statement) == statement
