@@ -72,7 +72,7 @@ SETTINGS = {
     'generic': f'{SURE:g}',
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
-    'bindings': 'fields',
+    'bindings': 'records',
     'joined': JOINED_READ,
     'denials': 'mentioned',
     'lists': 'reordered',
