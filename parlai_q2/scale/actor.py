@@ -6,26 +6,14 @@ is sent. It keeps nothing else, so it can be killed at any time.
 import errno
 import os
 import pickle
-import traceback
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
-from parlai_q2.errors import Q2Error, is_out_of_memory
+from parlai_q2.errors import is_out_of_memory
 
 # torch's libraries and the tokenizers read their number of threads from these.
 THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
-
-
-class CallOutcome(NamedTuple):
-    """
-    The value of a call, or what went wrong: a message; the traceback, unless the
-    message says everything; and the name of a module that was not there.
-    """
-
-    value: Any
-    problem: str = ''
-    trace: str = ''
-    module: str = ''
 
 
 class Actor:
@@ -41,35 +29,26 @@ class Actor:
         for name in THREAD_VARIABLES:
             os.environ[name] = str(threads)
         self._job, self._device = job, device
-        self._process: Callable[[Sequence[Any]], list[Any]] | None = None
 
-    def load(self) -> CallOutcome:
-        return self._answer(self._load)
+    def load(self) -> str:
+        """Load the job; return its signature. This comes first."""
+        with ending_out_of_memory():
+            self._loaded = pickle.loads(self._job).load(self._device)
+        return str(self._loaded.signature)
 
-    def work(self, items: Sequence[object]) -> CallOutcome:
-        assert self._process is not None, 'load() comes first'
-        return self._answer(self._process, items)
-
-    def _load(self) -> str:
-        loaded = pickle.loads(self._job).load(self._device)
-        self._process = loaded.process
-        return str(loaded.signature)
-
-    def _answer(self, function: Any, *arguments: Any) -> CallOutcome:
-        try:
-            return CallOutcome(function(*arguments))
-        except Q2Error as e:
-            return CallOutcome(None, str(e), module=_find_missing_module(e.__cause__))
-        except Exception as e:
-            if is_out_of_memory(e):
-                # End as if killed by the system; another process may have enough.
-                os._exit(errno.ENOMEM)
-            problem = f'{type(e).__name__}: {e}'
-            return CallOutcome(
-                None, problem, traceback.format_exc(), _find_missing_module(e)
-            )
+    def work(self, items: Sequence[object]) -> list[Any]:
+        """The results of some items, in order."""
+        with ending_out_of_memory():
+            results: list[Any] = self._loaded.process(items)
+        return results
 
 
-def _find_missing_module(error: BaseException | None) -> str:
-    """The module that an import did not find; empty if that is not what happened."""
-    return error.name or '' if isinstance(error, ModuleNotFoundError) else ''
+@contextmanager
+def ending_out_of_memory() -> Iterator[None]:
+    """Without memory, end as if killed: another process may have enough."""
+    try:
+        yield
+    except Exception as e:
+        if is_out_of_memory(e):
+            os._exit(errno.ENOMEM)
+        raise

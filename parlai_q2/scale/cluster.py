@@ -144,10 +144,7 @@ def share_resources(actors: int | None, each: float) -> int | None:
     return max(1, math.ceil(actors * each)) if each else 0
 
 
-def find_dead_nodes(ray: Any) -> frozenset[str]:
-    return frozenset(node['NodeID'] for node in ray.nodes() if not node['Alive'])
-
-
 def is_cut_off(ray: Any) -> bool:
     """Whether the node through which this process speaks to the cluster is dead."""
-    return ray.get_runtime_context().get_node_id() in find_dead_nodes(ray)
+    own = ray.get_runtime_context().get_node_id()
+    return any(node['NodeID'] == own and not node['Alive'] for node in ray.nodes())
