@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--time', action='store_true')
     args = parser.parse_args(argv)
     scorer = load_scorer(preset=args.preset)
-    reranker = Reranker(scorer, rule=Rule(args.rerank_by))
+    reranker = Reranker(scorer, rule=Rule(args.rerank_by), relevance=args.preset)
     sets: dict[str, Sequence[Labelled]] = {
         path: read_rows(path) for path in (str(SHORT_POOLS), *args.pools)
     }

@@ -14,7 +14,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import is_number
 from parlai_q2.models.device import AUTO, CPU, choose_device
 from parlai_q2.options import OptionGroup, OptionParser, Options
-from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
+from parlai_q2.presets import Preset, Section, load_preset, preset_names, with_detector
 from parlai_q2.rerank.choice import (
     DEFAULT_GENERATOR_WEIGHT,
     DEFAULT_RERANK_BY,
@@ -22,7 +22,8 @@ from parlai_q2.rerank.choice import (
     Rule,
 )
 from parlai_q2.rerank.guards import GUARDS
-from parlai_q2.rerank.reranker import Reranker
+from parlai_q2.rerank.relevance import TurnReader
+from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
@@ -316,4 +317,9 @@ def reranker_from_opt(opt: Options) -> Reranker:
     explainer = None
     if opt.get(Role.EXPLAIN.value) != NONE:
         explainer = scorer_from_opt(opt, Role.EXPLAIN)
-    return Reranker(chooser, rule, guards is None or bool(guards), explainer)
+    preset = preset_from_opt(opt, Role.CHOOSE)
+    reads_relevance = Section.RELEVANCE in preset.models
+    relevance = TurnReader(preset if reads_relevance else DEFAULT_RELEVANCE)
+    return Reranker(
+        chooser, rule, guards is None or bool(guards), explainer, relevance=relevance
+    )

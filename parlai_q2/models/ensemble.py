@@ -1,4 +1,4 @@
-"""Two classifiers combined: models of different sizes make different mistakes."""
+"""Two models combined: models of different sizes make different mistakes."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,14 @@ import numpy as np
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.relevance import AnswerLogits, RelevanceModel
 
 # The lower bound of probabilities, so that no model decides alone.
 LEAST_PROBABILITY = 1e-6
+# The factor of the mean of two logits that a reply is the best one. The mean of models
+# that make different mistakes is nearer to 0, and the weights of the choice were fitted
+# to one model.
+SHARPNESS = 1.75
 
 
 class NliEnsemble(NliModel):
@@ -28,9 +33,7 @@ class NliEnsemble(NliModel):
 
     @property
     def settings(self) -> JsonObject:
-        first, second = (model.settings for model in self.models)
-        others = {f'{k}_2': v for k, v in second.items() if first.get(k) != v}
-        return {**first, **others}
+        return _joined_settings(*self.models)
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         if not pairs:
@@ -40,3 +43,46 @@ class NliEnsemble(NliModel):
         means = np.exp(logs.mean(0))
         means /= means.sum(1, keepdims=True)
         return [NliProbabilities(*row) for row in means.tolist()]
+
+
+class RelevanceEnsemble:
+    """
+    Reads replies with two models of relevance, by the mean of their logits.
+
+    :param first: one model.
+    :param second: the other one; see :class:`NliEnsemble` for its settings.
+    """
+
+    def __init__(self, first: RelevanceModel, second: RelevanceModel):
+        self.models = (first, second)
+
+    @property
+    def settings(self) -> JsonObject:
+        """The settings that identify both models in signatures."""
+        return _joined_settings(*self.models)
+
+    def predict_relevance(
+        self, inputs: Sequence[tuple[Sequence[str], str]]
+    ) -> list[float]:
+        """See :class:`~parlai_q2.models.relevance.RelevanceModel`."""
+        both = [model.predict_relevance(inputs) for model in self.models]
+        return [sum(logits) / len(logits) for logits in zip(*both, strict=True)]
+
+    def predict_answers(
+        self, inputs: Sequence[tuple[str, Sequence[str], str]]
+    ) -> list[AnswerLogits]:
+        """See :class:`~parlai_q2.models.relevance.RelevanceModel`."""
+        both = [model.predict_answers(inputs) for model in self.models]
+        return [
+            AnswerLogits(
+                best=SHARPNESS * (first.best + second.best) / 2,
+                support=(first.support + second.support) / 2,
+            )
+            for first, second in zip(*both, strict=True)
+        ]
+
+
+def _joined_settings(*models: SequenceNliModel | RelevanceModel) -> JsonObject:
+    first, second = (model.settings for model in models)
+    others = {f'{k}_2': v for k, v in second.items() if first.get(k) != v}
+    return {**first, **others}

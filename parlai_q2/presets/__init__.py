@@ -65,6 +65,10 @@ class Preset:
     q2: Mapping[str, Any] = field(default_factory=dict)
     coefficients: str | None = None
 
+    def with_model(self, section: str, config: ModelConfig) -> 'Preset':
+        """The preset with another model in a section."""
+        return replace(self, models={**self.models, section: config})
+
     def model(self, section: str) -> ModelConfig:
         """
         The model of a section.
@@ -143,8 +147,8 @@ def with_detector(preset: Preset, detector: str) -> Preset:
     other = Preset(detector, {Section.DETECTOR: ModelConfig(detector)})
     if detector in preset_names() or detector.endswith(('.yaml', '.yml')):
         other = load_preset(detector)
-    models = {**preset.models, Section.DETECTOR: other.model(Section.DETECTOR)}
-    return replace(preset, models=models, coefficients=other.coefficients)
+    preset = preset.with_model(Section.DETECTOR, other.model(Section.DETECTOR))
+    return replace(preset, coefficients=other.coefficients)
 
 
 def overlay_settings(

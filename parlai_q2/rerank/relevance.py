@@ -18,7 +18,7 @@ from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.log_odds import sigmoid
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import AnswerLogits
-from parlai_q2.presets import Section, load_preset
+from parlai_q2.presets import Preset, Section, load_preset
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
@@ -94,8 +94,8 @@ class TurnReader:
     # The relevance of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 
-    def __init__(self, preset: str = 'mini', **options: Any):
-        self._model = backends.relevance(load_preset(preset), **options)
+    def __init__(self, preset: str | Preset = 'mini', **options: Any):
+        self._model = backends.relevance(_loaded(preset), **options)
         # The margin is needed even if the model is sure that there is no answer.
         self._answerer = _question_answerer(preset, no_answer_threshold=1e6, **options)
 
@@ -253,11 +253,15 @@ def _best_evidence(answers: Sequence[tuple[Span | None, float]]) -> Evidence | N
     return Evidence(-index, span, Stance.FOR)
 
 
-def _question_answerer(preset: str, **options: Any) -> Any:
+def _question_answerer(preset: str | Preset, **options: Any) -> Any:
     return backends.backend(
         SpanQuestionAnswerer,
-        load_preset(preset),
+        _loaded(preset),
         Section.QUESTION_ANSWERING,
         reading=SpanChoice.JOINT,
         **options,
     )
+
+
+def _loaded(preset: str | Preset) -> Preset:
+    return load_preset(preset) if isinstance(preset, str) else preset

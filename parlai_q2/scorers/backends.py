@@ -4,28 +4,27 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
-from parlai_q2.models.ensemble import NliEnsemble
+from parlai_q2.models.ensemble import NliEnsemble, RelevanceEnsemble
 from parlai_q2.models.folder import identified
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.relevance import RelevanceModel
 from parlai_q2.presets import ModelConfig, Preset, Section, overlay_settings
 
-if TYPE_CHECKING:
-    from parlai_q2.models.relevance import RelevanceModel
-
-# The setting of a detector that names another classifier to read beside it.
+# The setting of a section that names another model to read beside its own.
 MEAN_WITH = 'mean_with'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
 
 B = TypeVar('B', bound=Backend)
+E = TypeVar('E')
 # The first of the backends that differ only in such settings, by what decides on what
 # they load: class, model, device and arithmetic.
 _LOADED: dict[tuple[str, str], Backend] = {}
@@ -94,34 +93,42 @@ def detector(preset: Preset, **options: object) -> NliModel:
     The consistency model of a preset: a judge, a classifier, or two classifiers with
     the same settings.
     """
-    options['role'] = Section.DETECTOR
-    config = preset.model(Section.DETECTOR)
-    if 'prompt' in config.settings:
+    options['role'] = section = Section.DETECTOR
+    if 'prompt' in preset.model(section).settings:
         from parlai_q2.models.judge import WordJudge
 
-        return backend(WordJudge, preset, Section.DETECTOR, **options)
+        return backend(WordJudge, preset, section, **options)
+    return _one_or_mean(SequenceNliModel, NliEnsemble, preset, section, **options)
+
+
+def relevance(preset: Preset, **options: object) -> RelevanceModel | RelevanceEnsemble:
+    """
+    The model of a preset that says whether replies answer and are supported, or two
+    with the same settings.
+    """
+    section = Section.RELEVANCE
+    return _one_or_mean(RelevanceModel, RelevanceEnsemble, preset, section, **options)
+
+
+def _one_or_mean(
+    kind: type[B],
+    ensemble: Callable[[B, B], E],
+    preset: Preset,
+    section: Section,
+    **options: object,
+) -> B | E:
+    """The model of a section, combined with the one that ``mean_with`` names."""
+    config = preset.model(section)
     settings = dict(config.settings)
     other = settings.pop(MEAN_WITH, None)
-    first = _classifier(preset, replace(config, settings=settings), **options)
+
+    def load(model: ModelConfig) -> B:
+        return backend(kind, preset.with_model(section, model), section, **options)
+
+    first = load(replace(config, settings=settings))
     if other is None:
         return first
-    second = ModelConfig(str(other), settings=settings)
-    return NliEnsemble(first, _classifier(preset, second, **options))
-
-
-def _classifier(
-    preset: Preset, config: ModelConfig, **options: object
-) -> SequenceNliModel:
-    models = {**preset.models, Section.DETECTOR: config}
-    preset = replace(preset, models=models)
-    return backend(SequenceNliModel, preset, Section.DETECTOR, **options)
-
-
-def relevance(preset: Preset, **options: object) -> 'RelevanceModel':
-    """The model of a preset that says whether replies answer and are supported."""
-    from parlai_q2.models.relevance import RelevanceModel
-
-    return backend(RelevanceModel, preset, Section.RELEVANCE, **options)
+    return ensemble(first, load(ModelConfig(str(other), settings=settings)))
 
 
 def forget_backends() -> None:

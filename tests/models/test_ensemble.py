@@ -1,10 +1,11 @@
-"""A detector that reads with two classifiers."""
+"""Sections of a preset that read with two models."""
 
 import numpy as np
 import pytest
 
 from parlai_q2.errors import Q2Error
-from parlai_q2.presets import load_preset, with_detector
+from parlai_q2.models.ensemble import SHARPNESS
+from parlai_q2.presets import ModelConfig, load_preset, with_detector
 from parlai_q2.scorers import backends, load_scorer
 from parlai_q2.turns import Example
 
@@ -84,3 +85,33 @@ def test_a_model_that_is_not_there_is_named(both, other, named):
         stream.write(f'base: mini\ndetector: {{mean_with: {other}}}\n')
     with pytest.raises(Q2Error, match=named):
         load_scorer('consistency', both).score([Example(*PAIRS[0])])
+
+
+REPLIES = [
+    ('It opened in 1903. Keller built it.', ['Who built it?'], 'Keller.'),
+    ('It opened in 1903. Keller built it.', ['Who built it?'], 'It opened in 1903.'),
+]
+
+
+def test_base_reads_relevance_with_both_models(tmp_path):
+    preset = load_preset('base')
+    mini = backends.relevance(load_preset('mini')).predict_answers(REPLIES)
+    model = ModelConfig('shipped:q2_base/relevance', settings={'batch_size': 8})
+    alone = backends.relevance(preset.with_model('relevance', model))
+    larger = alone.predict_answers(REPLIES)
+    both = backends.relevance(preset).predict_answers(REPLIES)
+    for first, second, mean in zip(mini, larger, both, strict=True):
+        assert first != second
+        support = (first.support + second.support) / 2
+        assert mean.support == pytest.approx(support, abs=1e-4)
+        assert mean.best == pytest.approx(
+            SHARPNESS * (first.best + second.best) / 2, abs=1e-4
+        )
+    right, beside = both
+    assert right.best > beside.best
+    assert right.support > 0
+    answers, misses = backends.relevance(preset).predict_relevance(
+        [(turns, reply) for _, turns, reply in REPLIES]
+    )
+    assert answers > misses
+    assert backends.relevance(preset).predict_answers([]) == []

@@ -113,6 +113,7 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
         'q2_mini/retrieval',
         'q2_base/detector',
         'q2_base/consistency',
+        'q2_base/relevance',
     ],
 )
 def test_the_weights_are_those_that_were_released(model):

@@ -4,7 +4,7 @@ Trains the model that judges whether a reply answers the turn, and whether it is
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
 
-INIT is a transformers folder of a BERT model;
+INIT is a transformers folder of a detector, or of a model of relevance;
 :mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. OUT gets a
 checkpoint every few minutes, which ``parlai_q2.models.converted.convert`` turns into
 the shipped form.
@@ -27,7 +27,8 @@ from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
 from parlai_q2.zoo.train.block import TrainingBlock
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.rows import read_rows
-from parlai_q2.zoo.train.training import chunks
+from parlai_q2.zoo.train.train_detector import CLASSES
+from parlai_q2.zoo.train.training import chunks, freeze
 
 MAX_TOKENS = 192
 HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
@@ -35,8 +36,6 @@ HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
 STEP, SORTED = 64, 60
 # Blocks of a step that are computed together, which bounds the memory.
 AT_ONCE = 2
-# The embeddings and the lowest layers stay as they are, which saves time.
-FROZEN_LAYERS = 4
 SMOOTHING = 0.03
 PAIR_WEIGHT = 0.5
 # The weights of the softmax over a turn's replies and over a reply's turns, with labels
@@ -146,7 +145,10 @@ def support_loss(block: TrainingBlock, support: torch.Tensor) -> torch.Tensor:
 
 
 def load_model(folder: str) -> Any:
-    """The classifier with the outputs of a model of relevance."""
+    """
+    The classifier with the outputs of a model of relevance. Those of a detector begin
+    as what it says of support.
+    """
     model = Classifier.from_pretrained(
         folder,
         num_labels=len(OUTPUTS),
@@ -156,14 +158,20 @@ def load_model(folder: str) -> Any:
         attention_probs_dropout_prob=0.1,
     )
     old = Classifier.from_pretrained(folder)
-    if tuple(old.config.id2label.values()) == OUTPUTS[: old.config.num_labels]:
-        # The outputs of a model with fewer outputs are kept.
+    if old.config.num_labels == CLASSES:
         with torch.no_grad():
-            for name, weight in old.classifier.named_parameters():
-                getattr(model.classifier, name)[: len(weight)] = weight
+            for name, weight in output_layer(old).named_parameters():
+                # Entailed, against unsupported or contradicted.
+                odds = weight[0] - weight[1:3].mean(0)
+                getattr(output_layer(model), name)[:] = odds
     model.config.id2label = dict(enumerate(OUTPUTS))
     model.config.label2id = {name: n for n, name in enumerate(OUTPUTS)}
     return model
+
+
+def output_layer(model: Any) -> Any:
+    """The last layer: of BERT the classifier itself, of MPNet a part of it."""
+    return getattr(model.classifier, 'out_proj', model.classifier)
 
 
 def train(args: argparse.Namespace) -> None:
@@ -174,8 +182,7 @@ def train(args: argparse.Namespace) -> None:
     tokenizer = AutoTokenizer.from_pretrained(args.init)
     tokenizer.truncation_side = 'left'  # The last turn matters most.
     model = load_model(args.init).train()
-    for part in (model.bert.embeddings, *model.bert.encoder.layer[:FROZEN_LAYERS]):
-        part.requires_grad_(False)
+    freeze(model, args.frozen_layers)
     weights = [w for w in model.parameters() if w.requires_grad]
     head = len(list(model.classifier.parameters()))
     groups = [
@@ -255,6 +262,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--rate', type=float, default=8e-5, help='the highest')
     parser.add_argument('--type', default='bfloat16', help='float32 where that is slow')
     parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument(
+        '--frozen-layers', type=int, default=4, help='the lowest, and the embeddings'
+    )
     args = parser.parse_args(argv)
     Path(args.out).mkdir(parents=True, exist_ok=True)
     train(args)

@@ -83,7 +83,7 @@ def train_model(
     merged.
     """
     trainer = trainer_class(
-        model=_freeze(_add_adapter(model, args.lora_rank), args.frozen_layers),
+        model=freeze(_add_adapter(model, args.lora_rank), args.frozen_layers),
         args=_training_arguments(args),
         train_dataset=samples,
         data_collator=collate,
@@ -115,12 +115,14 @@ def _add_adapter(model: Any, rank: int) -> Any:
     return get_peft_model(model, config)
 
 
-def _freeze(model: Any, layers: int) -> Any:
+def freeze(model: Any, layers: int) -> Any:
     """Leave the embeddings and the lowest layers of an encoder as they are."""
     if layers:
-        encoder = model.base_model
-        for part in (encoder.embeddings, *encoder.encoder.layer[:layers]):
-            part.requires_grad_(False)
+        model.base_model.embeddings.requires_grad_(False)
+        encoder = model.base_model.encoder
+        encoder.layer[:layers].requires_grad_(False)
+        if hasattr(encoder, 'relative_attention_bias'):  # MPNet's, of all layers
+            encoder.relative_attention_bias.requires_grad_(False)
     return model
 
 

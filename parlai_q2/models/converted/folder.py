@@ -7,7 +7,8 @@ Reads a folder with a model for CTranslate2. It has one of these:
 - int8 weights in safetensors with a Hugging Face configuration and a tokenizer;
 - an adapter: ``adapter.json`` names its base, a folder of the second kind. Its low-rank
   terms ``B A`` (Hu et al. 2021, section 4.1) are added to the base's weights in fp32,
-  and the sum is rounded to int8 by rows. Its other tensors replace those of the base.
+  and the sum is rounded to int8 by rows. Its other tensors replace those of the base,
+  and so does its ``config.json``, if it has other outputs.
   ``grid`` is the factor by which the steps of the sum are longer than necessary. The
   base's weights already lie on a grid: with steps of the same length, terms smaller
   than half a step would be rounded away; at 1.1, weights fall anywhere.
@@ -123,7 +124,9 @@ def read_model(folder: Path, expected: str) -> Converted:
     if has_file(folder, ADAPTER):
         base = tokenizer_folder(folder)
         tensors = merge_adapter(folder, base)
-        return convert_tensors(tensors, base, expected, folder / ADAPTER_WEIGHTS)
+        own = folder if has_file(folder, CONFIG) else base
+        weights = folder / ADAPTER_WEIGHTS
+        return convert_tensors(tensors, base, expected, weights, read_config(own))
     weights = folder / INT8_WEIGHTS
     return convert_tensors(read_tensors(folder), folder, expected, weights)
 
@@ -169,7 +172,7 @@ def merge_adapter(folder: Path, base: Path) -> Tensors:
         for name, tensor in adapter.items():
             if '.lora_' in name:
                 continue
-            if name not in tensors or tensors[name].shape != tensor.shape:
+            if name not in tensors:
                 raise ValueError(f'it does not fit its base: {name}')
             tensors[name] = tensor
         for layer in sorted(layers):
@@ -249,16 +252,20 @@ def _read_converted(folder: Path, expected: str) -> Converted:
 
 
 def convert_tensors(
-    tensors: Tensors, folder: Path, expected: str, weights: Path
+    tensors: Tensors,
+    folder: Path,
+    expected: str,
+    weights: Path,
+    config: JsonObject | None = None,
 ) -> Converted:
     """
     Convert tensors in their stored form.
 
-    :param folder: has the configuration and the tokenizer.
+    :param folder: has the tokenizer and, unless another is given, the configuration.
     :param weights: the file that the tensors are from, whose folder is the model's.
     :raises ModelError: if they do not fit the configuration.
     """
-    config = read_config(folder)
+    config = read_config(folder) if config is None else config
     with as_model_error(folder / CONFIG):
         name = (config.get('architectures') or ['nothing'])[0]
         if name not in OUTPUT_LAYERS:
