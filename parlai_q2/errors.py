@@ -104,10 +104,14 @@ class UnknownNameError(ConfigError, KeyError):
 
     def __init__(self, kind: str, name: str, known_names: Iterable[str]):
         known_names = sorted(known_names)
+        self.kind, self.name, self.known_names = kind, name, known_names
         suggestion = find_nearest_name(name, known_names)
         hint = f' Did you mean {suggestion!r}?' if suggestion else ''
         self.message = f'There is no {kind} {name!r}.{hint}{_list_names(known_names)}'
         super().__init__(self.message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, self.name, self.known_names)
 
     def __str__(self) -> str:
         # KeyError would show the repr of the message.

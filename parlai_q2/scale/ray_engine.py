@@ -26,9 +26,10 @@ logger = logging.getLogger(__name__)
 # Chunks for each actor that may be read but not yet yielded: those at work, and enough
 # others that a slow chunk at the front does not leave the other actors idle.
 AHEAD = 4
-# So many actors may die of a record.
+# The number of actors that may die of a record; and, for each actor of a run, before a
+# first one has loaded the job.
 MAX_DEATHS = 3
-# So many actors, and all of a run's at once, may die without any result between them.
+# The number of actors, besides those of a run, that may die without a result between.
 MAX_DEATHS_IN_A_ROW = 30
 # Seconds after which a wait for a first actor is reported, again and again.
 PATIENCE_SECONDS = 30.0
@@ -148,7 +149,8 @@ class RayEngine(JobEngine):
         slots: deque[Slot] = deque()
         self._waiting.clear()
         while True:
-            # One more than the idle actors take, so that the next need not wait for it.
+            # One piece more than the idle actors take, so that the next one need not
+            # wait.
             while (
                 len(slots) < AHEAD * self._count
                 and len(self._waiting) <= len(self._idle)
@@ -188,7 +190,7 @@ class RayEngine(JobEngine):
             actor, piece = self._calls.pop(call)
             try:
                 answer = self._ray.get(call)
-            except errors.RayTaskError as e:
+            except (errors.RayTaskError, errors.UnserializableException) as e:
                 raise WorkerError(self._explain(e)) from e
             except errors.RayError as e:
                 self._replace(actor, piece, e)
@@ -215,10 +217,12 @@ class RayEngine(JobEngine):
 
     def _explain(self, error: Any) -> str:
         """What a job raised in an actor, as one message."""
-        problem = str(error.cause)
-        if not isinstance(error.cause, Q2Error):
+        # An exception that cannot be unpickled comes without a cause.
+        cause = getattr(error, 'cause', error)
+        problem = str(cause)
+        if not isinstance(cause, Q2Error):
             logger.error('An actor failed:\n%s', error)
-            problem = f'{type(error.cause).__name__}: {problem}'
+            problem = f'{type(cause).__name__}: {problem}'
         if self._resources.address:
             problem = f'On the Ray cluster: {problem}\n{INSTALLED}'
         return problem

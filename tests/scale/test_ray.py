@@ -76,6 +76,8 @@ def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
 def test_an_error_of_the_job_ends_the_run_with_its_message(engine):
     with pytest.raises(WorkerError, match='ZeroDivisionError: of the job'):
         results(engine(actors=1), ['1', 'raise'])
+    with pytest.raises(WorkerError, match='TwoPartError'):
+        results(engine(actors=1), ['1', 'break'])
     message = '^On the Ray cluster: The model is not there. Fetch it.\n'
     with pytest.raises(WorkerError, match=message):
         engine(actors=1, start='refuse')

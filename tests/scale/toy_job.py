@@ -11,6 +11,13 @@ from parlai_q2.errors import ModelError
 from parlai_q2.runs.file_run import Loaded
 
 
+class TwoPartError(Exception):
+    """An error that cannot be unpickled, like many with arguments of their own."""
+
+    def __init__(self, first, second):
+        super().__init__(f'{first} and {second}')
+
+
 class ToyItem(str):
     @property
     def place(self):
@@ -47,6 +54,8 @@ class ToyWork:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
         if 'raise' in item:
             raise ZeroDivisionError('of the job')
+        if 'break' in item:
+            raise TwoPartError('one part', 'another')
         if 'refuse' in item:
             raise ModelError('The model is not there. Fetch it.')
         if 'slow' in item:
