@@ -317,9 +317,11 @@ def reranker_from_opt(opt: Options) -> Reranker:
     explainer = None
     if opt.get(Role.EXPLAIN.value) != NONE:
         explainer = scorer_from_opt(opt, Role.EXPLAIN)
-    preset = preset_from_opt(opt, Role.CHOOSE)
-    reads_relevance = Section.RELEVANCE in preset.models
-    relevance = TurnReader(preset if reads_relevance else DEFAULT_RELEVANCE)
+    relevance = None
+    if by == RerankBy.COMBINED:
+        preset = preset_from_opt(opt, Role.CHOOSE)
+        has_own = {Section.RELEVANCE, Section.QUESTION_ANSWERING} <= {*preset.models}
+        relevance = TurnReader(preset if has_own else DEFAULT_RELEVANCE)
     return Reranker(
         chooser, rule, guards is None or bool(guards), explainer, relevance=relevance
     )
