@@ -238,11 +238,12 @@ class ScoreCache:
 
     def _close_and_explain(self, error: Exception) -> str:
         self.close()
-        return (
-            f'The score cache {self.path} cannot be used: {error}. Empty it with '
-            f'"parlai_q2 cache --clear all --cache-file {self.path}", or give '
-            f'{ANOTHER}.'
-        )
+        remedy = f'Give {ANOTHER}.'
+        # Other problems have an error of a class of its own.
+        if type(error) is sqlite3.DatabaseError:
+            command = f'parlai_q2 cache --clear all --cache-file {self.path}'
+            remedy = f'Empty it with "{command}", or give {ANOTHER}.'
+        return f'The score cache {self.path} cannot be used: {error}. {remedy}'
 
 
 def open_file(path: Path) -> sqlite3.Connection:

@@ -304,7 +304,7 @@ class Connection:
         :return: the answer, whose status is right and whose body is not read yet.
         """
         key = f'Bearer {self.server.key}' if self.server.key else authorization
-        # That of a client may have letters that are not ASCII.
+        # A client's key may have letters that are not ASCII.
         headers = {b'Authorization': key.encode('latin-1')} if key else {}
         url = self.server.base + path
         content = None if body is None else json.dumps(body).encode()

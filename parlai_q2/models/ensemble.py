@@ -7,13 +7,13 @@ import numpy as np
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel, NliProbabilities
-from parlai_q2.models.relevance import AnswerLogits, RelevanceModel
+from parlai_q2.models.relevance import LEAST, AnswerLogits, RelevanceModel
 
 # The lower bound of probabilities, so that no model decides alone.
 LEAST_PROBABILITY = 1e-6
-# The factor of the mean of two logits that a reply is the best one. The mean of models
-# that make different mistakes is nearer to 0, and the weights of the choice were fitted
-# to one model.
+# The mean of two logits that a reply is the best one is multiplied by this: models that
+# make different mistakes have a mean nearer to 0, and the weights of the choice were
+# fitted to one model.
 SHARPNESS = 1.75
 
 
@@ -47,7 +47,8 @@ class NliEnsemble(NliModel):
 
 class RelevanceEnsemble:
     """
-    Reads replies with two models of relevance, by the mean of their logits.
+    Reads replies with two models of relevance, by the mean of their logits; that of
+    ``best`` is multiplied by :data:`SHARPNESS`.
 
     :param first: one model.
     :param second: the other one; see :class:`NliEnsemble` for its settings.
@@ -75,7 +76,7 @@ class RelevanceEnsemble:
         both = [model.predict_answers(inputs) for model in self.models]
         return [
             AnswerLogits(
-                best=SHARPNESS * (first.best + second.best) / 2,
+                best=max(LEAST, SHARPNESS * (first.best + second.best) / 2),
                 support=(first.support + second.support) / 2,
             )
             for first, second in zip(*both, strict=True)

@@ -2,9 +2,9 @@
 Natural language inference with a sequence classifier.
 
 A premise that is too long for the model is read in windows of whole sentences. The
-window counts that most entails the hypothesis or, if none does, most contradicts it. A
-hypothesis longer than half of the model's input is read in windows, too; its least
-entailed window counts.
+window that most entails the hypothesis counts or, if none entails it, the one that most
+contradicts it. A hypothesis longer than half of the model's input is read in windows,
+too; its least entailed window counts.
 """
 
 from collections.abc import Mapping, Sequence

@@ -60,7 +60,7 @@ EVIDENCE = 'q2_evidence'
 # The metric of a reranking agent's evaluation that is 1 if its replies are measured by
 # the scores that chose them, else 0.
 CIRCULAR = 'circular'
-# The metric of the shipped models' published results.
+# The metric by which published work measures models.
 DEFAULT_MEASURE = 'q2'
 CIRCULAR_WARNING = (
     '{} both chose the replies and measures them: the number is circular, and higher '

@@ -85,8 +85,8 @@ class TurnReader:
     MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
     # The loss of relevance of a reply without a word of the knowledge's answer.
     OTHER_WORDS = 0.5
-    # The share of both that is left if a telephone number answers for an e-mail
-    # address.
+    # The share of relevance and right answer that is left if a turn asks for an e-mail
+    # address and the reply has a telephone number, or the like.
     OTHER_CONTACT = 0.3
     # For the log odds that a reply is the right answer: a constant, and the weights of
     # the log probability of its support and of the logit that it is the best one.
@@ -212,8 +212,8 @@ class AnswerComparer:
         Find the question and both answers for each of B turns with a reply.
 
         :return: B claims: ``span`` is the answer in the reply (empty if it has none),
-            ``evidence`` that in the knowledge; None if the turn asks nothing, or a
-            question that no span answers (yes or no, how, why).
+            ``evidence`` that in the knowledge; None if the turn asks nothing, or
+            asks a question that no span answers (yes or no, how, why).
         """
         asked = [i for i, (turn, _) in enumerate(pairs) if wants_span(turn.text)]
         queries = []

@@ -20,7 +20,7 @@ from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, put_spaces, tan
 from parlai_q2.turns import Passage, Source, without_surrogates
 
 KEY, DOCUMENT, WORDS, BODY = 'key', 'document', 'words', 'body'
-# The field of a document's record in its last passage.
+# Fields of a document's last passage only: a mark, and the document's record.
 LAST, RECORD = 'last', 'record'
 _TOKENIZER = 'words'
 # The bytes that a writer holds at most before it writes a segment.

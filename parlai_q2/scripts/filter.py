@@ -136,7 +136,7 @@ def check_alone(opt: Opt) -> None:
 
 
 def filter_scored(opt: Opt, outfile: Path) -> JsonObject:
-    """Write the kept ones of turns that are scored already; return the summary."""
+    """Write the kept turns of a file that is scored already; return the summary."""
     problems = log.Problems('Left out')
     turns = ScoredTurns(locate(opt['infile']), problems.add)
     policy = policy_from_opt(opt, turns.threshold, Role.CHOOSE)

@@ -136,7 +136,7 @@ def run(opt: Options) -> JsonObject:
     folder = Path(opt['outdir'])
     with as_write_error(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=folder).close()  # the file may exist and not be ours
+        TemporaryFile(dir=folder).close()  # the folder may exist and not be ours
     reports = []
     for whole, ours in zip(sets, scorers, strict=True):
         annotated = sampled(whole, opt['num_examples'], SEED)

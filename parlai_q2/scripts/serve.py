@@ -22,7 +22,7 @@ from parlai_q2.scorers.roles import NONE, Role
 
 API_KEY_VARIABLE = 'PARLAI_Q2_API_KEY'
 UPSTREAM_KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
-# Connections at a time; with more, requests get 503.
+# With this many connections, requests get 503.
 MAX_CONNECTIONS = 2000
 # Seconds for which a connection is kept: longer than clients keep theirs, which could
 # otherwise ask while it is being closed.

@@ -1,6 +1,6 @@
 """
-What numbers belong to: "92 % in 2007" where the knowledge has 92 % for 2009, the owner
-of R-11 for R-12's, the earlier price for the later one.
+What years and records have: "92 % in 2007" where the knowledge has 92 % for 2009, the
+owner of R-12 given for R-11, the earlier price for the later one.
 
 Detectors often read these as supported, since every word is in the knowledge. Other
 such rules found no mistake in 21,000 labelled replies, or as many right replies as
@@ -25,7 +25,7 @@ _MONTH_AFTER = re.compile(rf'(?:st|nd|rd|th)? (?:of )?{_MONTH}', re.I)
 
 
 def binds_otherwise(knowledge: str, response: str) -> bool:
-    """Whether a response gives a year or a record what the knowledge gives another."""
+    """Whether a response says of a year or record what is known of another."""
     return (
         _has_other_year(knowledge, response)
         or has_other_record(knowledge, response)

@@ -4,7 +4,7 @@ Trains the model that judges whether a reply answers the turn, and whether it is
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
 
-INIT is a transformers folder of a detector, or of a model of relevance;
+INIT is a transformers folder of BERT or MPNet, such as a detector's;
 :mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. OUT gets a
 checkpoint every few minutes, which ``parlai_q2.models.converted.convert`` turns into
 the shipped form.
@@ -146,8 +146,8 @@ def support_loss(block: TrainingBlock, support: torch.Tensor) -> torch.Tensor:
 
 def load_model(folder: str) -> Any:
     """
-    The classifier with the outputs of a model of relevance. Those of a detector begin
-    as what it says of support.
+    Load a classifier with the outputs of a model of relevance. Both begin as a
+    detector's log odds that a reply is supported, if it is one.
     """
     model = Classifier.from_pretrained(
         folder,
@@ -263,7 +263,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--type', default='bfloat16', help='float32 where that is slow')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument(
-        '--frozen-layers', type=int, default=4, help='the lowest, and the embeddings'
+        '--frozen-layers', type=int, default=4, help='lowest layers that do not learn'
     )
     args = parser.parse_args(argv)
     Path(args.out).mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 """
-Writes what a model learned since its base as an adapter, a few megabytes instead of the
+Writes what a model learned since its base as an adapter, which is much smaller than the
 whole model:
 
     python -m parlai_q2.zoo.train.write_adapter TRAINED BASE OUT --rank 128

@@ -7,11 +7,11 @@ Reads a folder with a model for CTranslate2. It has one of these:
 - int8 weights in safetensors with a Hugging Face configuration and a tokenizer;
 - an adapter: ``adapter.json`` names its base, a folder of the second kind. Its low-rank
   terms ``B A`` (Hu et al. 2021, section 4.1) are added to the base's weights in fp32,
-  and the sum is rounded to int8 by rows. Its other tensors replace those of the base,
-  and so does its ``config.json``, if it has other outputs.
-  ``grid`` is the factor by which the steps of the sum are longer than necessary. The
-  base's weights already lie on a grid: with steps of the same length, terms smaller
-  than half a step would be rounded away; at 1.1, weights fall anywhere.
+  and the sum is rounded to int8 by rows. Its other tensors, and its ``config.json`` if
+  it has one, replace those of the base. ``grid`` is the factor by which the steps of
+  the sum are longer than necessary. The base's weights already lie on a grid: with
+  steps of the same length, terms smaller than half a step would be rounded away; at
+  1.1, weights fall anywhere between two steps.
 
 Files that are listed in ``sha256.json`` are verified first.
 """

@@ -88,7 +88,7 @@ def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
 
 def mpnet_weights(layers: int) -> Weights:
     """
-    Convert MPNet's weights; the dense layer before the output becomes the pooling.
+    The weights of MPNet, whose dense layer before the output is CTranslate2's pooling.
     """
     embeddings = 'mpnet.embeddings'
     weights: Weights = {

@@ -36,9 +36,9 @@ def make_config(
     app: Any, most_connections: int, last_seconds: float, **options: Any
 ) -> uvicorn.Config:
     """
-    How uvicorn serves an app without logs. While there are as many connections as that,
-    all requests get 503.
+    How uvicorn serves an app without logs.
 
+    :param most_connections: the number of open connections at which requests get 503.
     :param last_seconds: how long requests may take to end after the server is stopped.
     """
     return uvicorn.Config(
