@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from parlai_q2.presets import Section, load_preset
+from parlai_q2.presets import load_preset
 from parlai_q2.rerank import Pool, Reranker, Rule
 from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, RerankBy
-from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE
+from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.relevance_pools import (
@@ -184,7 +184,7 @@ def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> Non
 
 def report_time(reranker: Reranker, pools: Sequence[Labelled]) -> None:
     """Print the CPU time of a choice, one pool at a time, and of scoring alone."""
-    scoring = Reranker(rule=Rule(RerankBy.SCORE))
+    scoring = Reranker(reranker.chooser, Rule(RerankBy.SCORE))
     seconds: dict[Reranker, list[float]] = {scoring: [], reranker: []}
     for pool in [*pools[:WARM_UP], *pools]:
         for each, spent in seconds.items():
@@ -221,8 +221,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--time', action='store_true')
     args = parser.parse_args(argv)
     scorer = load_scorer(preset=args.preset)
-    has_relevance = Section.RELEVANCE in load_preset(args.preset).models
-    relevance = args.preset if has_relevance else DEFAULT_RELEVANCE
+    relevance = TurnReader.of(load_preset(args.preset))
     reranker = Reranker(scorer, rule=Rule(args.rerank_by), relevance=relevance)
     sets: dict[str, Sequence[Labelled]] = {
         path: read_rows(path) for path in (str(SHORT_POOLS), *args.pools)

@@ -14,7 +14,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import is_number
 from parlai_q2.models.device import AUTO, CPU, choose_device
 from parlai_q2.options import OptionGroup, OptionParser, Options
-from parlai_q2.presets import Preset, Section, load_preset, preset_names, with_detector
+from parlai_q2.presets import Preset, as_preset, preset_names, with_detector
 from parlai_q2.rerank.choice import (
     DEFAULT_GENERATOR_WEIGHT,
     DEFAULT_RERANK_BY,
@@ -23,7 +23,7 @@ from parlai_q2.rerank.choice import (
 )
 from parlai_q2.rerank.guards import GUARDS
 from parlai_q2.rerank.relevance import TurnReader
-from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
+from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
@@ -180,7 +180,7 @@ def judge_from_opt(
 
 def preset_from_opt(opt: Options, role: Role) -> Preset:
     preset = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
-    preset = load_preset(preset) if isinstance(preset, str) else preset
+    preset = as_preset(preset)
     if not isinstance(preset, Preset):
         raise ConfigError(f'A preset must be a name or a path, not {preset!r}.')
     return with_detector(preset, opt['detector']) if opt.get('detector') else preset
@@ -319,9 +319,7 @@ def reranker_from_opt(opt: Options) -> Reranker:
         explainer = scorer_from_opt(opt, Role.EXPLAIN)
     relevance = None
     if by == RerankBy.COMBINED:
-        preset = preset_from_opt(opt, Role.CHOOSE)
-        has_own = {Section.RELEVANCE, Section.QUESTION_ANSWERING} <= {*preset.models}
-        relevance = TurnReader(preset if has_own else DEFAULT_RELEVANCE)
+        relevance = TurnReader.of(preset_from_opt(opt, Role.CHOOSE))
     return Reranker(
         chooser, rule, guards is None or bool(guards), explainer, relevance=relevance
     )

@@ -105,6 +105,11 @@ def load_preset(name: str) -> Preset:
     return _load(name, ())
 
 
+def as_preset(preset: str | Preset) -> Preset:
+    """The preset with a name; a loaded one as it is."""
+    return load_preset(preset) if isinstance(preset, str) else preset
+
+
 def _load(name: str, includers: tuple[Path, ...]) -> Preset:
     """:param includers: the files that have this preset as base, outermost first."""
     if name.endswith(('.yaml', '.yml')):

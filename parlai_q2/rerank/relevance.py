@@ -18,7 +18,7 @@ from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.log_odds import sigmoid
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import AnswerLogits
-from parlai_q2.presets import Preset, Section, load_preset
+from parlai_q2.presets import Preset, Section, as_preset
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
@@ -95,9 +95,15 @@ class TurnReader:
     NEEDLESS = 0.02
 
     def __init__(self, preset: str | Preset = 'mini', **options: Any):
-        self._model = backends.relevance(_loaded(preset), **options)
+        self._model = backends.relevance(as_preset(preset), **options)
         # The margin is needed even if the model is sure that there is no answer.
         self._answerer = _question_answerer(preset, no_answer_threshold=1e6, **options)
+
+    @classmethod
+    def of(cls, preset: Preset) -> 'TurnReader':
+        """A reader with the models of a preset, or with mini's if it lacks one."""
+        has_both = {Section.RELEVANCE, Section.QUESTION_ANSWERING} <= {*preset.models}
+        return cls(preset) if has_both else cls()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -256,12 +262,8 @@ def _best_evidence(answers: Sequence[tuple[Span | None, float]]) -> Evidence | N
 def _question_answerer(preset: str | Preset, **options: Any) -> Any:
     return backends.backend(
         SpanQuestionAnswerer,
-        _loaded(preset),
+        as_preset(preset),
         Section.QUESTION_ANSWERING,
         reading=SpanChoice.JOINT,
         **options,
     )
-
-
-def _loaded(preset: str | Preset) -> Preset:
-    return load_preset(preset) if isinstance(preset, str) else preset

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from parlai_q2.options import Options
-from parlai_q2.presets import load_preset
+from parlai_q2.presets import as_preset
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
 THRESHOLD = 0.1
@@ -36,7 +36,7 @@ def scorer_options(opt: Options) -> dict[str, Any]:
     if (opt.get('measure') or SCORERS[0]) not in SCORERS:
         return {}
     preset = opt.get('measure_preset') or opt.get('preset', DEFAULT_PRESET)
-    loaded = load_preset(preset) if isinstance(preset, str) else preset
+    loaded = as_preset(preset)
     changed: dict[str, Any] = {
         'measure_preset': replace(loaded, q2={**loaded.q2, **SETTINGS})
     }
