@@ -220,7 +220,7 @@ def train(args: argparse.Namespace) -> None:
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss)
-        read += sum(len(b.pairs) for b in blocks)
+        read += pairs
         if step % 20 == 0:
             mean = sum(losses) / len(losses)
             print(f'{spent:.1f} min, {read} pairs, loss {mean:.3f}', flush=True)

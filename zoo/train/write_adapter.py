@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import transformers
 from safetensors.numpy import save_file
 
 from parlai_q2.io.files import file_sha256
-from parlai_q2.models.converted.convert import quantised
+from parlai_q2.models.converted.convert import quantised, read_weights
 from parlai_q2.models.converted.folder import (
     ADAPTER,
     ADAPTER_WEIGHTS,
@@ -29,8 +28,7 @@ from parlai_q2.models.converted.folder import (
     read_tensors,
 )
 from parlai_q2.models.converted.weights import read_whole
-from parlai_q2.models.folder import CHECKSUMS, read_object, resolve, write_checksums
-from parlai_q2.models.loading import load_model
+from parlai_q2.models.folder import CHECKSUMS, resolve, write_checksums
 
 # See parlai_q2.models.converted.folder.
 GRID = 1.1
@@ -69,12 +67,9 @@ def adapter_of(state: Tensors, base: Tensors, rank: int) -> Tensors:
 def write_adapter(trained: Path, base: str, out: Path, rank: int) -> int:
     """Write an adapter and return the size of its weights in bytes."""
     folder = Path(resolve(base))
-    (name,) = read_object(trained / CONFIG)['architectures']
-    model = load_model(str(trained), getattr(transformers, name))
-    state = {n: t.detach().numpy() for n, t in model.state_dict().items()}
-    known = {n: t for n, t in state.items() if t.dtype.kind == 'f'}
+    state = read_weights(trained, in_int8=False)
     out.mkdir(parents=True, exist_ok=True)
-    save_file(adapter_of(known, read_tensors(folder), rank), out / ADAPTER_WEIGHTS)
+    save_file(adapter_of(state, read_tensors(folder), rank), out / ADAPTER_WEIGHTS)
     shutil.copyfile(trained / CONFIG, out / CONFIG)
     settings = {
         'base': base,
