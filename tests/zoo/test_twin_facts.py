@@ -6,6 +6,8 @@ import re
 import pytest
 
 from parlai_q2.zoo.train.twins.facts import (
+    FACTS,
+    SERVICE,
     Noun,
     Number,
     fact_twin,
@@ -14,13 +16,11 @@ from parlai_q2.zoo.train.twins.facts import (
 )
 
 MANY = 400
-ALL = [(held_out, fact) for held_out in (False, True) for fact in load_facts(held_out)]
+ALL = [*load_facts(), *load_facts(held_out=True), *load_facts(file=SERVICE)]
 
 
-@pytest.mark.parametrize(
-    'held_out, fact', ALL, ids=lambda x: getattr(x, 'kind', str(x))
-)
-def test_every_form_of_a_fact_can_be_filled(held_out, fact):
+@pytest.mark.parametrize('fact', ALL, ids=lambda fact: fact.kind)
+def test_every_form_of_a_fact_can_be_filled(fact):
     assert set(fact.forms) == {'K', 'R', 'W'}
     assert set(fact.forms['R']).isdisjoint(fact.forms['W'])
     for n in range(20):
@@ -45,9 +45,10 @@ def test_held_out_facts_are_of_every_kind_and_not_taught():
     assert {f.forms['K'] for f in held_out}.isdisjoint(f.forms['K'] for f in taught)
 
 
-def test_a_fact_has_a_right_and_a_wrong_sentence():
+@pytest.mark.parametrize('file', [FACTS, SERVICE])
+def test_a_fact_has_a_right_and_a_wrong_sentence(file):
     for n in range(MANY):
-        knowledge, twin = fact_twin(random.Random(n))
+        knowledge, twin = fact_twin(random.Random(n), file=file)
         assert knowledge
         assert twin.right.lower() != twin.wrong.lower()
         assert knowledge[0] == knowledge[0].upper()

@@ -16,37 +16,17 @@ which forms there are.
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from parlai_q2.text.numerals import SMALL
 from parlai_q2.text.numerals import TENS as TENS_BY_WORD
-from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin, forms, read_lines
+from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin, read_lines
 
 POOLS_FILE = 'pools.txt'
 PERSON = 'person'
-# The fields of records, in the order of the file.
-FIELDS = {
-    **dict.fromkeys(('thingy', 'humanly', 'beastly'), 'adj er opp oppadj'),
-    'superly': 'adj er opp oppadj est oppest',
-    'sight': 'one pl',
-    'prize': 'pl one',
-    'predicate': 'one pl do does dont doesnt',
-    'trait': 'do does dont doesnt',
-    **dict.fromkeys(('action', 'accusation', 'deed'), 'base past pp'),
-    **dict.fromkeys(('life', 'career', 'actof', 'saying', 'asking'), 'past pp'),
-    'cooking': 'ing base pp',
-    'process': 'does pp base other otherpp',
-    'kin': 'of back other',
-    'compass': 'to back',
-    'condition2': 'yes no',
-    'habit': 'who do',
-    'step': 'pas',
-    'custom': 'sing',
-    'effect': 'n',
-}
 ONES = [*SMALL]
 TENS = [*TENS_BY_WORD]
 TIMES = {2: 'twice', 3: 'three times', 4: 'four times', 5: 'five times'}
@@ -135,15 +115,16 @@ def load_pools() -> dict[str, tuple[Any, ...]]:
     """The words of each pool."""
     words_by_pool: dict[str, tuple[Any, ...]] = {}
     for line in read_lines(POOLS_FILE):
-        name, words = line.split(' = ')
-        words_by_pool[name] = tuple(_word(name, w) for w in words.split(' | '))
+        head, words = line.split(' = ')
+        name, _, names = head.partition('; ')
+        words_by_pool[name] = tuple(_word(w, names.split()) for w in words.split(' | '))
     return words_by_pool
 
 
-def _word(pool: str, text: str) -> Any:
+def _word(text: str, names: Sequence[str]) -> Any:
     parts = [part.strip() for part in text.split(';')]
-    if pool in FIELDS:
-        fields = dict(zip(FIELDS[pool].split(), map(Noun, parts), strict=True))
+    if names:
+        fields = dict(zip(names, map(Noun, parts), strict=True))
         upper = {n.capitalize(): Noun(v[:1].upper() + v[1:]) for n, v in fields.items()}
         return SimpleNamespace(**fields, **upper)
     noun = Noun(parts[0])
@@ -168,7 +149,7 @@ def draw_words(pool: str, count: int, rng: random.Random) -> list[Any]:
     return rng.sample(load_pools()[pool], count)
 
 
-FILE = 'facts.txt'
+FACTS, SERVICE = 'facts.txt', 'service.txt'
 HELD_OUT_PREFIX = 'held '
 _COMPUTED = re.compile(r'(\w)=(\w)([-+*])(\w+)')
 _NUMBERS = re.compile(r'(\w)(?:([<>,])(\w))?:(\d+)-(\d+)')
@@ -184,10 +165,10 @@ class Fact(NamedTuple):
 
 
 @cache
-def load_facts(held_out: bool = False) -> tuple[Fact, ...]:
-    """The facts that are taught, or those that are held out."""
+def load_facts(held_out: bool = False, file: str = FACTS) -> tuple[Fact, ...]:
+    """The facts of a file that are taught, or those that are held out."""
     all_facts: list[Fact] = []
-    for line in read_lines(FILE):
+    for line in read_lines(file):
         if line.startswith('@ '):
             kind, *slots = (part.strip() for part in line[2:].split(';'))
             all_facts.append(Fact(kind, tuple(slots), {}))
@@ -222,11 +203,13 @@ def fill_slots(slots: tuple[str, ...], rng: random.Random) -> dict[str, Any]:
     return values
 
 
-def fact_twin(rng: random.Random, held_out: bool = False) -> tuple[str, Twin]:
+def fact_twin(
+    rng: random.Random, held_out: bool = False, file: str = FACTS
+) -> tuple[str, Twin]:
     """A made-up piece of knowledge, and a twin under it."""
-    by_kind = sorted({f.kind for f in load_facts(held_out)})
-    kind = rng.choice(by_kind)
-    fact = rng.choice([f for f in load_facts(held_out) if f.kind == kind])
+    facts = load_facts(held_out, file)
+    kind = rng.choice(sorted({fact.kind for fact in facts}))
+    fact = rng.choice([fact for fact in facts if fact.kind == kind])
     values = fill_slots(fact.slots, rng)
 
     def draw_sentence(letter: str) -> str:
@@ -237,54 +220,3 @@ def fact_twin(rng: random.Random, held_out: bool = False) -> tuple[str, Twin]:
     while (wrong := draw_sentence('W')).lower() == right.lower():
         pass
     return knowledge, Twin(f'fact {fact.kind}', right, wrong, CONTRADICTED)
-
-
-SERVICE_FILE = 'service.txt'
-PLACES = (
-    'studio library gym clinic campsite hostel theatre workshop office hall'
-).split()
-ITEMS = 'bike tent camera stroller suitcase scooter guitar laptop umbrella'.split()
-DAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split()
-
-
-def hour(n: int) -> str:
-    """An hour of the day as it is said, 0 < n < 24."""
-    return f'{n} am' if n < 12 else 'noon' if n == 12 else f'{n - 12} pm'
-
-
-def draw_values(rng: random.Random) -> dict[str, Any]:
-    """Values for the words in braces."""
-    opens, closes = rng.randint(7, 10), rng.randint(15, 20)
-    few, many = rng.randint(2, 6), rng.randint(8, 30)
-    price, age = rng.randint(5, 60), rng.choice((12, 14, 16, 18))
-    day, other = rng.sample(DAYS, 2)
-    return {
-        'place': rng.choice(PLACES),
-        'item': rng.choice(ITEMS),
-        'day': day,
-        'other': other,
-        'opens': hour(opens),
-        'closes': hour(closes),
-        'inside': hour(rng.randint(opens + 1, closes - 1)),
-        'late': hour(rng.randint(closes + 1, 21)),
-        'few': few,
-        'many': many,
-        'more': many + few * 7,
-        'crowd': many + few,
-        'price': price,
-        'total': price * few,
-        'least': price * 10,
-        'above': price * 11,
-        'age': age,
-        'younger': age - few,
-        'older': age + few,
-        'minutes': few * 15,
-    }
-
-
-def service_twin(rng: random.Random) -> tuple[str, Twin]:
-    """A house rule, and a right and a wrong answer under it."""
-    rule, values = rng.choice(forms(SERVICE_FILE)), draw_values(rng)
-    chosen = (rule.head, rng.choice(rule.right), rng.choice(rule.wrong))
-    knowledge, right, wrong = (text.format(**values) for text in chosen)
-    return knowledge, Twin('service', right, wrong)

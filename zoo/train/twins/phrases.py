@@ -10,7 +10,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from parlai_q2.zoo.train.twins.twin import UNSUPPORTED, Twin, forms, put
+from parlai_q2.zoo.train.twins.facts import load_pools
+from parlai_q2.zoo.train.twins.twin import UNSUPPORTED, Twin, put, read_lines
 
 FILE = 'phrases.txt'
 SECOND_PHRASE = 0.5  # the share of right ones in which a second phrase is replaced
@@ -38,10 +39,12 @@ class Phrase(NamedTuple):
 @cache
 def load_phrases() -> tuple[Phrase, ...]:
     """All phrases of the file."""
-    return tuple(
-        Phrase(re.compile(line.head, re.IGNORECASE), line.right, line.wrong)
-        for line in forms(FILE)
-    )
+    phrases = []
+    for line in read_lines(FILE):
+        pattern, forms = line.split(' => ')
+        right, wrong = (tuple(form.split(' | ')) for form in forms.split(' ## '))
+        phrases.append(Phrase(re.compile(pattern, re.IGNORECASE), right, wrong))
+    return tuple(phrases)
 
 
 def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Twin | None:
@@ -71,36 +74,15 @@ def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Twin | No
     return Twin('phrase', right, wrong) if right.lower() != wrong.lower() else None
 
 
-NAMES = (
-    'Maria Keller', 'John Whitfield', 'Akira Mori', 'Sofia Lindqvist', 'Paul Okafor',
-    'Elena Petrova', 'Thomas Reid', 'Lucia Moretti', 'David Cohen', 'Anna Novak',
-)  # fmt: skip
-PLACES = (
-    'Portugal', 'Chicago', 'Norway', 'Melbourne', 'Kenya', 'Vienna', 'Texas', 'Seoul',
-    'Brazil', 'Manchester', 'Poland', 'Cairo', 'Quebec', 'Naples', 'Singapore',
-)  # fmt: skip
-CLAIMS = (
-    'and it won several awards', 'and it was a huge commercial success',
-    'which made it famous all over the world', 'and it is still in use today',
-    'although many people disagree', 'and scientists confirmed this in {year}',
-    'because the government paid for it', 'and it was later turned into a film',
-    'mainly for religious reasons', 'and it costs around {n} dollars',
-    'after a long court case', 'as {name} once said', 'together with {name}',
-    'in {place}', 'since {year}', 'for {n} years', 'by {name}', 'and also in {place}',
-    'which was first described by {name}', 'and more than {n} people took part',
-    'and it is especially popular in {place}', 'and doctors recommend it',
-    'and it is going to be replaced in {year}', 'which is why it was banned in {place}',
-)  # fmt: skip
-
-
 def addition_twin(text: str, knowledge: str, rng: random.Random) -> Twin | None:
     """
     A text with something at its end that the knowledge does not say; beside it the text
     as it was.
     """
-    claim = rng.choice(CLAIMS).format(
-        name=rng.choice(NAMES),
-        place=rng.choice(PLACES),
+    pools = load_pools()
+    claim = rng.choice(pools['claim']).format(
+        name=rng.choice(pools['claimant']),
+        place=rng.choice(pools['region']),
         year=rng.randint(1890, 2021),
         n=rng.choice((12, 15, 30, 45, 80, 150, 300, 2000)),
     )

@@ -20,16 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.zoo.train.rows import read_rows, write_rows
-from parlai_q2.zoo.train.twins.facts import fact_twin, service_twin
+from parlai_q2.zoo.train.twins.facts import SERVICE, fact_twin, load_pools
 from parlai_q2.zoo.train.twins.phrases import addition_twin, phrase_twin
 from parlai_q2.zoo.train.twins.quantities import quantity_twins
 from parlai_q2.zoo.train.twins.turned import turned_twins
-from parlai_q2.zoo.train.twins.twin import (
-    Twin,
-    add_small_talk,
-    end_sentence,
-    imitate_typing,
-)
+from parlai_q2.zoo.train.twins.twin import Twin, end_sentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -173,9 +168,11 @@ MAX_OF_KIND = {
     'addition': 600, 'reply phrase': 900, 'reply number': 300, 'reply unit': 150,
     'reply numbers exchanged': 100, 'reply addition': 400,
 }  # fmt: skip
-TWO_PARTS, FACTS, SERVICE, PEOPLE, PARAPHRASE_ROWS = 600, 4600, 1800, 2600, 1400
+TWO_PARTS, FACT_TWINS, SERVICE_TWINS = 600, 4600, 1800
+PEOPLE, PARAPHRASE_ROWS = 2600, 1400
 HELD_OUT_TWINS = 300
 SMALL_TALK_SHARE = 0.25  # the share with small talk beside the claim
+FILE_SHARE = 0.4  # the share with that of the pools where there is other small talk
 # Sources of human small talk, which may stand beside a claim.
 CHATTER = ('d-gen-cmu', 'd-gen-tc', 'd-gen-convai')
 CHATTER_WORDS = 14
@@ -238,6 +235,36 @@ def join_twins(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
         )
 
 
+def imitate_typing(text: str, rng: random.Random) -> str:
+    """Write half of the texts as people type: in lower case, some with no full stop."""
+    if rng.random() < 0.5:
+        return text
+    text = text.lower()
+    return text.rstrip(' .') if rng.random() < 0.3 else text
+
+
+def add_small_talk(text: str, rng: random.Random, chatter: Sequence[str] = ()) -> str:
+    """
+    A text with small talk before it, after it, or on both sides.
+
+    :param chatter: other small talk, which most texts then have.
+    """
+    text = end_sentence(text)
+    if chatter and rng.random() > FILE_SHARE:
+        remark = end_sentence(rng.choice(chatter))
+        return f'{remark} {text}' if rng.random() < 0.7 else f'{text} {remark}'
+    pools = load_pools()
+    before, after = rng.choice(pools['before']), rng.choice(pools['after'])
+    return rng.choice(
+        (
+            f'{before} {text}',
+            f'{before} {text}',
+            f'{text} {after}',
+            f'{before} {text} {after}',
+        )
+    )
+
+
 def make_row(
     knowledge: str, twin: Twin, rng: random.Random, chatter: Sequence[str] = ()
 ) -> Row:
@@ -271,9 +298,9 @@ def twin_rows(
     sentences = choose_sentences(replies, pairs, SENTENCES, rng)
     twins = make_rule_twins(sentences, rng)
     twins += join_twins(twins, rng)
-    fact_pairs = [fact_twin(rng) for _ in range(FACTS)]
+    fact_pairs = [fact_twin(rng) for _ in range(FACT_TWINS)]
     twins += fact_pairs + list(join_twins(fact_pairs, rng))
-    twins += [service_twin(rng) for _ in range(SERVICE)]
+    twins += [fact_twin(rng, file=SERVICE) for _ in range(SERVICE_TWINS)]
     human_pairs = list(find_human_twins(pairs, rng))
     twins += rng.sample(human_pairs, min(PEOPLE, len(human_pairs)))
     chatter = [

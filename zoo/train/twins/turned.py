@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from parlai_q2.zoo.train.twins.facts import load_pools
 from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin
 
 if TYPE_CHECKING:
@@ -39,16 +40,7 @@ PAST_PARTICIPLES = frozenset(
     hit put paid caught shot fed bred lent met left heard read spent
     """.split()
 )
-COMPARED = {
-    'larger': 'smaller', 'bigger': 'smaller', 'higher': 'lower', 'taller': 'shorter',
-    'longer': 'shorter', 'older': 'younger', 'earlier': 'later', 'faster': 'slower',
-    'better': 'worse', 'greater': 'smaller', 'heavier': 'lighter', 'stronger': 'weaker',
-    'warmer': 'colder', 'cheaper': 'dearer', 'richer': 'poorer', 'deeper': 'shallower',
-    'wider': 'narrower', 'harder': 'easier', 'closer': 'further away',
-    'more expensive': 'cheaper', 'more popular': 'less popular',
-    'more common': 'rarer', 'more important': 'less important',
-}  # fmt: skip
-COMPARED |= {opposite: form for form, opposite in COMPARED.items()}
+COMPARED = {record.er: record for record in load_pools()['compared']}
 _COMPARISON = re.compile(
     r'^(?P<one>[^,;]{3,60}?) (?P<be>is|are|was|were) (?P<much>much |far |slightly |)'
     rf'(?P<how>{"|".join(COMPARED)}) than (?P<other>[^,;.]{{3,60}})(?P<rest>\W*)$',
@@ -192,12 +184,12 @@ def comparison_twin(text: str, rng: random.Random) -> Twin | None:
     match = _COMPARISON.match(text)
     if not match:
         return None
-    how, opposite = match['how'].lower(), COMPARED[match['how'].lower()]
-    first, second, be = match['one'], match['other'], match['be']
-    much, base = match['much'], BASES.get(opposite)
+    compared = COMPARED[match['how'].lower()]
+    how, opposite = compared.er, compared.opp
+    first, second, be, much = (match[n] for n in ('one', 'other', 'be', 'much'))
     other = f'compared with {second}, {first} {be} {how}.'
-    if base:
-        other = f'{first} {be} not as {base} as {second}.'
+    if compared.base:
+        other = f'{first} {be} not as {compared.base} as {second}.'
     right = rng.choice([f'{second} {be} {much}{opposite} than {first}.', other])
     wrong = rng.choice(
         [
@@ -206,14 +198,6 @@ def comparison_twin(text: str, rng: random.Random) -> Twin | None:
         ]
     )
     return Twin('comparison', right, wrong, CONTRADICTED)
-
-
-BASES = {
-    'smaller': 'small', 'lower': 'low', 'shorter': 'short', 'younger': 'young',
-    'slower': 'slow', 'weaker': 'weak', 'colder': 'cold', 'larger': 'large',
-    'older': 'old', 'higher': 'high', 'longer': 'long', 'faster': 'fast',
-    'cheaper': 'cheap', 'poorer': 'poor', 'lighter': 'light', 'narrower': 'narrow',
-}  # fmt: skip
 
 
 def turned_twins(doc: 'Doc', rng: random.Random) -> list[Twin]:
