@@ -4,8 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
+import torch
+from transformers import BertForSequenceClassification
 
-from parlai_q2.zoo.train import relevance_pools
+from parlai_q2.zoo.train import relevance_pools, train_relevance
 from parlai_q2.zoo.train.block import blurred, misspell
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
@@ -14,7 +16,8 @@ from parlai_q2.zoo.train.relevance_pools import (
     pair_on_passages,
     yes_no_question,
 )
-from parlai_q2.zoo.train.rows import read_rows
+from parlai_q2.zoo.train.rows import read_rows, write_rows
+from tests.tiny import tiny_pair_model
 
 PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'
 QUESTIONS = [
@@ -168,3 +171,45 @@ def test_people_may_say_which_generated_reply_is_best():
     assert not is_best({'g': 1, 'a': 2, 'best': False})
     assert is_best({'g': 1, 'a': 2})
     assert not is_best({'g': 0, 'a': 2})
+
+
+@pytest.fixture(scope='module')
+def detector(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('detector')
+    sizes = {'num_labels': 4, 'max_position_embeddings': 192, 'num_hidden_layers': 2}
+    return tiny_pair_model(folder, BertForSequenceClassification, **sizes)
+
+
+def test_a_relevance_model_begins_as_the_log_odds_of_a_detector(detector):
+    weight = BertForSequenceClassification.from_pretrained(detector).classifier.weight
+    model = train_relevance.load_model(detector)
+    odds = weight[0] - weight[1:3].mean(0)
+    assert torch.equal(model.classifier.weight, torch.stack([odds, odds]))
+    assert model.config.id2label == {0: 'relevance', 1: 'support'}
+
+
+def test_a_relevance_model_learns_from_blocks(detector, tmp_path, capsys):
+    files = {
+        'pools': [POOL, PRICE],
+        'questions': QUESTIONS,
+        'replies': DIALOGUES,
+        'dialogues': DIALOGUES,
+        'twins': TWINS,
+        'detector': DETECTOR * 3,
+    }
+    words = [detector, str(tmp_path / 'out'), '--frozen-layers', '1']
+    for name, rows in files.items():
+        write_rows(tmp_path / f'{name}.jsonl', rows)
+        words += [f'--{name}', str(tmp_path / f'{name}.jsonl')]
+    # The time is up after one step.
+    train_relevance.main([*words, '--minutes', '1e-9', '--type', 'float32'])
+    assert 'loss' in capsys.readouterr().out
+    (folder,) = (tmp_path / 'out').iterdir()
+    trained = BertForSequenceClassification.from_pretrained(folder)
+    first = train_relevance.load_model(detector)
+    for n, is_frozen in enumerate([True, False]):
+        weights = (
+            m.bert.encoder.layer[n].output.dense.weight for m in (first, trained)
+        )
+        assert torch.equal(*weights) == is_frozen
+    assert not torch.equal(first.classifier.weight, trained.classifier.weight)

@@ -20,8 +20,8 @@ from typing import Any
 
 import torch
 from torch.nn import functional as F
+from transformers import AutoConfig, AutoTokenizer
 from transformers import AutoModelForSequenceClassification as Classifier
-from transformers import AutoTokenizer
 
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
 from parlai_q2.zoo.train.block import TrainingBlock
@@ -149,21 +149,25 @@ def load_model(folder: str) -> Any:
     Load a classifier with the outputs of a model of relevance. Both begin as a
     detector's log odds that a reply is supported, if it is one.
     """
-    model = Classifier.from_pretrained(
+    config = AutoConfig.from_pretrained(
         folder,
-        num_labels=len(OUTPUTS),
-        ignore_mismatched_sizes=True,
         # Without dropout, the model would memorise its pools.
         hidden_dropout_prob=0.1,
         attention_probs_dropout_prob=0.1,
     )
-    old = Classifier.from_pretrained(folder)
-    if old.config.num_labels == CLASSES:
-        with torch.no_grad():
-            for name, weight in output_layer(old).named_parameters():
-                # Entailed, against unsupported or contradicted.
-                odds = weight[0] - weight[1:3].mean(0)
-                getattr(output_layer(model), name)[:] = odds
+    is_detector = config.num_labels == CLASSES
+    if not is_detector:
+        config.num_labels = len(OUTPUTS)
+    model = Classifier.from_pretrained(
+        folder, config=config, ignore_mismatched_sizes=True
+    )
+    if is_detector:
+        layer = output_layer(model)
+        for weight in layer.parameters():
+            # Entailed, against unsupported or contradicted.
+            odds = weight.data[0] - weight.data[1:3].mean(0)
+            weight.data = torch.stack([odds] * len(OUTPUTS))
+        layer.out_features = len(OUTPUTS)
     model.config.id2label = dict(enumerate(OUTPUTS))
     model.config.label2id = {name: n for n, name in enumerate(OUTPUTS)}
     return model
@@ -193,11 +197,11 @@ def train(args: argparse.Namespace) -> None:
         groups, weight_decay=0.01, betas=(0.9, 0.98), fused=True
     )
     source = BlockSource(
-        pools=[pool for path in args.pools for pool in read_rows(path)],
+        pools=read_rows(*args.pools),
         questions=read_rows(args.questions),
         replies=read_rows(args.replies),
         dialogues=read_rows(args.dialogues),
-        twins=[twin for path in args.twins for twin in read_rows(path)],
+        twins=read_rows(*args.twins),
         detector=read_rows(args.detector)[::3],
     )
     losses: deque[float] = deque(maxlen=50)
