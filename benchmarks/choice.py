@@ -23,14 +23,15 @@ from typing import Any
 
 import numpy as np
 
+from parlai_q2.intervals import mean_interval
 from parlai_q2.presets import load_preset
 from parlai_q2.rerank import Pool, Reranker, Rule
 from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, RerankBy
 from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.turns import Turn
+from parlai_q2.zoo.train.block import find_fragments
 from parlai_q2.zoo.train.relevance_pools import (
-    FRAGMENT,
     is_best,
     is_held_out,
     pair_on_passages,
@@ -41,7 +42,7 @@ from parlai_q2.zoo.train.rows import read_rows
 OUTCOMES = ('best', 'partly', 'beside', 'wrong')
 SHORT_POOLS = Path(__file__).parent / 'short_pools.jsonl'
 DECLINE = "Sorry, I don't know."
-RESAMPLES, LOW, HIGH = 2000, 2.5, 97.5
+RESAMPLES = 2000
 # Pools that are ranked once more, before time counts.
 WARM_UP = 3
 
@@ -86,7 +87,7 @@ def _turns(
 ) -> Iterator[tuple[str, str, list[Reply]]]:
     """The kinds of pools that a row can make: kind, last turn and replies."""
     turn, answer, own = row['q'], row['a'], sentences_of(row['c'])
-    fragments = [f for f in FRAGMENT.findall(row['c']) if not _overlap(f, answer)]
+    fragments = find_fragments(row['c'], answer)
     other = draw.choice(fragments) if fragments else ''
     if not answer:
         replies: list[Reply] = [(DECLINE, 'n', 2)]
@@ -119,11 +120,6 @@ def _turns(
 
 def labelled(text: str, supported: int | str, answers: int) -> dict[str, Any]:
     return {'text': text, 'g': supported, 'a': answers}
-
-
-def _overlap(fragment: str, answer: str) -> bool:
-    fragment, answer = fragment.lower(), answer.lower()
-    return bool(answer) and (fragment in answer or answer in fragment)
 
 
 def balanced(pools: Sequence[Labelled], limit: int) -> list[Labelled]:
@@ -174,8 +170,7 @@ def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> Non
     groups = [p['knowledge'][0] for p in pools]
     for each in OUTCOMES:
         hits = np.array([o == each for o in outcomes], float)
-        low, high = interval(hits, groups)
-        print(f'  {each:8} {hits.mean():.3f} [{low:.3f}, {high:.3f}]')
+        print(f'  {each:8} {mean_interval(hits, RESAMPLES, groups=groups)}')
     for kind, count in Counter(p['kind'] for p in pools).most_common():
         own = [o for p, o in zip(pools, outcomes, strict=True) if p['kind'] == kind]
         shares = '  '.join(f'{o} {own.count(o) / count:.2f}' for o in OUTCOMES)
@@ -197,17 +192,6 @@ def report_time(reranker: Reranker, pools: Sequence[Labelled]) -> None:
         f'{1000 * np.median(alone):.0f} ms (medians); ratio of the sums: '
         f'{whole.sum() / alone.sum():.2f}'
     )
-
-
-def interval(hits: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
-    """The 95 % interval of a mean over whole groups drawn with replacement."""
-    names, index = np.unique(np.array(groups), return_inverse=True)
-    sums = np.bincount(index, hits)
-    sizes = np.bincount(index)
-    drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
-    means = sums[drawn].sum(1) / sizes[drawn].sum(1)
-    low, high = np.percentile(means, [LOW, HIGH])
-    return float(low), float(high)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

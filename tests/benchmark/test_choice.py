@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from benchmarks import choice
@@ -48,12 +47,6 @@ def test_the_short_pools_have_one_reply_of_each_outcome():
     for pool in pools:
         outcomes = sorted(choice.outcome(candidate) for candidate in pool['candidates'])
         assert outcomes == ['beside', 'best', 'wrong']
-
-
-def test_whole_passages_are_resampled():
-    hits = np.array([1.0, 1.0, 0.0, 0.0])
-    assert choice.interval(hits, ['a', 'a', 'a', 'a']) == (0.5, 0.5)
-    assert choice.interval(hits, ['a', 'a', 'b', 'b']) == (0.0, 1.0)
 
 
 def test_the_report_tells_outcomes_by_kind(capsys):

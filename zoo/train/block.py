@@ -3,10 +3,12 @@ A block: turns and replies that the model of relevance learns from together; and
 of blocks, and their changes.
 """
 
+import json
 import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,40 +18,9 @@ from parlai_q2.zoo.train.twins.twin import put
 
 # Turns that share more than this of their words may ask the same.
 MAX_SHARED = 0.5
-DECLINES = (
-    "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
-    "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
-    "Good question, but I don't know the answer.|Sorry, I have nothing about that.|"
-    "I can't tell you that.|No idea, I'm sorry.|It doesn't say.|I'm not sure about it.|"
-    "Unfortunately I don't have that information.|I don't know, sorry!|I can't find it."
-    "|That's not in the text.|Nothing in here says that.|I have no information on it.|"
-    "Sorry, that's something I wasn't told.|The page is silent on that.|No clue, sorry."
-    "|Hm, that's beyond what I know.|I wish I knew!|The document doesn't cover this.|"
-    "You'd have to ask someone else, I don't know.|There's nothing about that here.|"
-    "I'm not able to answer that.|i don ' t know , sorry .|i ' m not sure about that ."
-    "|I haven't been given any details on this.|That's unknown to me, I'm afraid."
-).split('|')
-GENERIC = (
-    "That's interesting!|I see.|Great question!|Wow, really?|Yes, I like that too.|"
-    'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!|'
-    'i like it too . what about you ?|crazy , right ?|I enjoy it too.|Fun fact!'
-).split('|')
-# Turns that ask nothing, with fitting replies.
-COURTESIES = {
-    'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (
-        'Hello! How can I help you?|Hi there!|Hello, nice to meet you.|Hey! What can I '
-        'do for you?|Good day! What would you like to know?|hi ! how are you ?'
-    ),
-    'Thanks!|thank you|Great, thanks a lot.|ok thx|That helped, thank you!': (
-        "You're welcome!|No problem.|Glad I could help!|My pleasure.|Any time!"
-    ),
-    'bye|Goodbye!|See you.|have a good day|Good night!': (
-        'Goodbye!|Bye, take care.|See you soon!|You too, goodbye!|Have a nice day!'
-    ),
-    'How are you?|hows it going|How are you doing today?': (
-        "I'm fine, thanks! And you?|Very well, thank you.|Good, thanks for asking!"
-    ),
-}
+# Declines, replies that fit any turn, and courtesies, which ask nothing.
+STOCK = json.loads(Path(__file__).with_name('stock_replies.json').read_text('utf-8'))
+DECLINES, GENERIC = STOCK['declines'], STOCK['generic']
 # The value for no labels.
 EMPTY: Mapping[int, Any] = MappingProxyType({})
 

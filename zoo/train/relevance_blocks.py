@@ -7,13 +7,12 @@ model has to read the turn.
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from parlai_q2.text.questions import only_declines
 from parlai_q2.zoo.train.block import (
-    COURTESIES,
     DECLINES,
     GENERIC,
+    STOCK,
     TrainingBlock,
     are_alike,
     ask_again,
@@ -26,6 +25,7 @@ from parlai_q2.zoo.train.block import (
 from parlai_q2.zoo.train.relevance_pools import (
     Pool,
     Row,
+    group_rows,
     is_best,
     is_held_out,
     sentences_of,
@@ -75,18 +75,18 @@ class BlockSource:
                 self.by_support[SUPPORTED.get(row['y'], 0.0)].append(row)
         self.twins = [t for t in twins if len(t['p']) < LONGEST_PASSAGE]
         self.pools = [p for p in pools if not is_held_out(p)]
-        self.by_passage = _grouped(self.pools, lambda p: p['knowledge'][0])
+        self.by_passage = group_rows(self.pools, lambda p: p['knowledge'][0])
         short = [
             r for r in questions if '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
         ]
         self.unanswerable = [r for r in short if not r['a']]
-        groups = _grouped([r for r in short if r['a']], lambda r: r['c'])
+        groups = group_rows([r for r in short if r['a']], lambda r: r['c'])
         self.several = [g for g in groups.values() if len(g) > 1]
         self.long = [g for g in groups.values() if len(sentences_of(g[0]['c'])) > 1]
         self.replies = [r for r in replies if r['h']]
         self.dialogues = [d for d in dialogues if d['h'] and d['f1'] > LEAST_F1]
         self.chat = [d for d in dialogues if d['f1'] < MOST_CHAT_F1]
-        same = _grouped(self.dialogues, lambda d: d['k']).values()
+        same = group_rows(self.dialogues, lambda d: d['k']).values()
         self.same_knowledge = [g for g in same if len(g) > 1]
         self._left: list[Pool] = []
 
@@ -183,15 +183,15 @@ class BlockSource:
 
     def _courtesies(self, draw: random.Random) -> TrainingBlock:
         """Greetings and the like, beside each other and a question."""
-        kinds = draw.sample(list(COURTESIES.items()), 2)
+        kinds = draw.sample(STOCK['courtesies'], 2)
         pool = draw.choice(self.pools)
-        block = TrainingBlock([[draw.choice(turns.split('|'))] for turns, _ in kinds])
+        block = TrainingBlock([[draw.choice(kind['turns'])] for kind in kinds])
         block.turns.append(pool['history'])
-        for n, (_, replies) in enumerate(kinds):
+        for n, kind in enumerate(kinds):
             labels = {n: 1.0, 1 - n: 0.0}
             if pool['kind'] not in ('statement', 'smalltalk'):
                 labels[2] = 0.0
-            block.add(draw.choice(replies.split('|')), relevance=labels)
+            block.add(draw.choice(kind['replies']), relevance=labels)
         reply = draw.choice(pool['candidates'])
         if reply['g'] == 1:
             block.add(reply['text'], relevance={0: 0.0, 1: 0.0, 2: reply['a'] / 2})
@@ -404,10 +404,3 @@ def _own_and_other(rows: Sequence[Row]) -> TrainingBlock:
     for n, row in enumerate(rows):
         block.add(row['r'], relevance={m: float(m == n) for m in range(len(rows))})
     return block
-
-
-def _grouped(rows: Sequence[Any], key: Callable[[Any], str]) -> dict[str, list[Any]]:
-    groups: dict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        groups[key(row)].append(row)
-    return groups

@@ -10,7 +10,7 @@ marks the ones that people would send nevertheless.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 # A name or a number: the fragments of a passage that answer some question.
@@ -43,11 +43,17 @@ def sentences_of(text: str) -> list[str]:
     return [s for s in re.split(r'(?<=[.!?])\s+(?=[A-Z"(\d])', text) if len(s) > 15]
 
 
+def group_rows(rows: Sequence[Any], key: Callable[[Any], str]) -> dict[str, list[Any]]:
+    """The rows with each key, in order."""
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups
+
+
 def pair_on_passages(pools: Sequence[Pool]) -> list[tuple[Pool, Pool]]:
     """Each pool with the next one on the same passages; with itself if it is alone."""
-    by_passage: dict[str, list[Pool]] = defaultdict(list)
-    for pool in pools:
-        by_passage[pool['knowledge'][0]].append(pool)
+    by_passage = group_rows(pools, lambda pool: pool['knowledge'][0])
     pairs = []
     for pool in pools:
         same = by_passage[pool['knowledge'][0]]
