@@ -9,8 +9,8 @@ A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, e
 0 not). A chosen reply is ``wrong`` if it is not supported, else ``best``, ``partly`` or
 ``beside`` by how it answers. ``--held-out`` reads the development fifth alone. As a
 control, the best replies are read after their own turn and after another on the same
-passages: relevance must be higher after their own. ``--time`` compares the seconds of
-a choice with those of scoring alone.
+passages: relevance must be higher after their own. Relevance must also tell whether a
+reply answers. ``--time`` compares the seconds of a choice with those of scoring alone.
 """
 
 import argparse
@@ -26,9 +26,11 @@ import numpy as np
 from parlai_q2.intervals import mean_interval
 from parlai_q2.presets import load_preset
 from parlai_q2.rerank import Pool, Reranker, Rule
-from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, RerankBy
+from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, MIN_RELEVANCE, RerankBy
 from parlai_q2.rerank.relevance import TurnReader
+from parlai_q2.rerank.worth import claims_nothing
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
+from parlai_q2.text.questions import wants_answer
 from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.block import find_fragments
 from parlai_q2.zoo.train.relevance_pools import (
@@ -164,6 +166,27 @@ def report_control(reranker: Reranker, pools: Sequence[Labelled]) -> None:
         print(f'  more relevant to its own turn: {share:.3f} of {len(own)}')
 
 
+def read_relevance(
+    reranker: Reranker, pools: Sequence[Labelled]
+) -> list[tuple[float, bool]]:
+    """
+    The relevance of each reply that claims something after a turn that asks something,
+    and whether it answers, at least partly.
+    """
+    replies = [
+        (Turn(pool['knowledge'], pool['history']), candidate)
+        for pool in pools
+        for candidate in pool['candidates']
+        if wants_answer(pool['history'][-1])
+        and not claims_nothing(candidate['text'], pool['history'][-1])
+    ]
+    reader = reranker.relevance_reader
+    if reader is None or not replies:
+        return []
+    values = reader.read_relevance([(turn, c['text']) for turn, c in replies])
+    return [(v, c['a'] > 0) for v, (_, c) in zip(values, replies, strict=True)]
+
+
 def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> None:
     """Print the shares of outcomes, with intervals, for all pools and by kind."""
     print(f'{name} ({len(pools)} pools), 95 % intervals by resampling passages')
@@ -218,6 +241,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         if pools:
             report(name, pools, choose(reranker, pools))
             report_control(reranker, pools)
+            if read := read_relevance(reranker, pools):
+                right = [(value >= MIN_RELEVANCE) == answers for value, answers in read]
+                print(f'  tells what answers: {np.mean(right):.3f} of {len(right)}')
             if args.time:
                 report_time(reranker, pools)
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.choice import OUTCOMES, balanced, outcome, qa_pools
+from benchmarks.choice import OUTCOMES, balanced, outcome, qa_pools, read_relevance
 from parlai_q2.calibrate.fit import assign_folds, fit
 from parlai_q2.evaluate.pools import group_pools
 from parlai_q2.log_odds import logit, sigmoid
@@ -193,6 +193,17 @@ def print_constants(pools: Sequence[LabelledPool], weights: np.ndarray) -> None:
         print(name.upper(), round(weight + constant, 2))
 
 
+def print_relevance(relevance: Sequence[tuple[float, bool]]) -> None:
+    """Print what makes relevance the probability that a reply answers."""
+    values, answers = zip(*relevance, strict=True)
+    log_odds = np.array([logit(value) for value in values])[:, None]
+    line = fit(log_odds, np.array(answers), np.ones(len(answers)), ridge=0.0)
+    (slope,), intercept = line.weights, line.intercept
+    intercept += slope * TurnReader.CALIBRATION_INTERCEPT
+    print('CALIBRATION_SLOPE', round(slope * TurnReader.CALIBRATION_SLOPE, 2))
+    print('CALIBRATION_INTERCEPT', round(intercept, 2))
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description='Fits the weights of the choice')
     parser.add_argument('pools', nargs='+', metavar='POOLS=WEIGHT')
@@ -203,6 +214,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     pools: list[LabelledPool] = []
     weights: list[float] = []
     names: list[str] = []
+    relevance: list[tuple[float, bool]] = []
     for argument in (*args.pools, args.qa, args.begin):
         path, _, weight = argument.rpartition('=')
         if argument == args.begin:
@@ -213,9 +225,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         else:
             held_out = [pool for pool in read_rows(path) if is_held_out(pool)]
             read = read_pools(reranker, held_out)
+            relevance += read_relevance(reranker, held_out)
         pools += read
         names += [path] * len(read)
         weights += [float(weight) / len(read)] * len(read)
+    print_relevance(relevance)
     fitter = ChoiceFitter(pools, weights)
     print_constants(pools, fitter.fit(range(len(pools))))
     folds = assign_folds(np.array([pool.passage for pool in pools]), FOLDS)

@@ -18,15 +18,12 @@ from parlai_q2.claims import Label
 from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
-from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason, Rule, choose
+from parlai_q2.rerank.choice import MIN_RELEVANCE, SURE_RELEVANCE, Reason, Rule, choose
 from parlai_q2.text.questions import is_yes_no_question, only_greets
 
 # The strategies of ready replies, and the reasons to choose them.
 DOCUMENT, COURTESY = 'document', 'courtesy'
 _REASONS = {DOCUMENT: Reason.DOCUMENT, COURTESY: Reason.COURTESY}
-# After turns that ask nothing, 11 of 14 fitting replies have at least this relevance,
-# and 3 of 12 others.
-MIN_STATEMENT_RELEVANCE = 0.2
 # "I'm not sure about that. It's two years." Generators put spaces into words, too.
 _HEDGES = re.compile(
     r"\b((not|pretty) (really )?sure|do ?n ?['’]? ?t know|no idea"
@@ -91,7 +88,7 @@ def _fits(candidate: Candidate, turn_text: str) -> bool:
     score, relevance = candidate.score, candidate.relevance
     if score is None or score.label == Label.INCONSISTENT or _hedges(candidate):
         return False
-    is_relevant = relevance is not None and relevance >= MIN_STATEMENT_RELEVANCE
+    is_relevant = relevance is not None and relevance >= MIN_RELEVANCE
     # A person who only greets wants no facts.
     return score.label == Label.GENERIC or (is_relevant and not only_greets(turn_text))
 
@@ -103,7 +100,7 @@ def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
         score is not None
         and score.label == Label.CONSISTENT
         and relevance is not None
-        and relevance >= MIN_RELEVANCE
+        and relevance >= SURE_RELEVANCE
         # It is harder to tell whether a yes or a no is right.
         and not is_yes_no_question(knowledge.question)
         and not _hedges(candidate)

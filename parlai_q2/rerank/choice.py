@@ -44,8 +44,8 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 # weight the generator decides between candidates whose values differ by up to about
 # 0.1. Garbled text has a low likelihood, but a scorer may overlook it.
 DEFAULT_GENERATOR_WEIGHT = 0.3
-# A reply answers its turn if its relevance is at least this.
-MIN_RELEVANCE = 0.5
+# The least relevance of a reply that answers its turn, and of one that surely does.
+MIN_RELEVANCE, SURE_RELEVANCE = 0.5, 0.9
 # The numbers of most relevant and of best grounded candidates that are read as answers.
 MOST_RELEVANT, BEST_GROUNDED = 4, 3
 # The digits by which values are compared: batching changes the last ones.

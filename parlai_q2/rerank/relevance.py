@@ -15,7 +15,7 @@ from math import log
 from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
-from parlai_q2.log_odds import sigmoid
+from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import AnswerLogits
 from parlai_q2.presets import Preset, Section, as_preset
@@ -85,6 +85,8 @@ class TurnReader:
     MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
     # The loss of relevance of a reply without a word of the knowledge's answer.
     OTHER_WORDS = 0.5
+    # These make relevance the probability that a reply answers (Platt 1999).
+    CALIBRATION_SLOPE, CALIBRATION_INTERCEPT = 1.52, 2.3
     # The share of relevance and right answer that is left if a turn asks for an e-mail
     # address and the reply has a telephone number, or the like.
     OTHER_CONTACT = 0.3
@@ -176,12 +178,15 @@ class TurnReader:
         """The share of its relevance that a reply keeps if its address may be wrong."""
         return self.OTHER_CONTACT if has_only_other_kinds(turn.text, reply) else 1.0
 
-    def _relevance(self, reply: str, logit: float, answer: KnownAnswer | None) -> float:
-        relevance = sigmoid(logit)
-        if answer is None or not answer.stems:
-            return relevance
-        missing = 1 - len(answer.stems & stems(reply)) / len(answer.stems)
-        return relevance * (1 - self.OTHER_WORDS * answer.certainty * missing)
+    def _relevance(
+        self, reply: str, model_logit: float, answer: KnownAnswer | None
+    ) -> float:
+        relevance = sigmoid(model_logit)
+        if answer is not None and answer.stems:
+            missing = 1 - len(answer.stems & stems(reply)) / len(answer.stems)
+            relevance *= 1 - self.OTHER_WORDS * answer.certainty * missing
+        log_odds = self.CALIBRATION_SLOPE * logit(relevance)
+        return sigmoid(log_odds + self.CALIBRATION_INTERCEPT)
 
 
 def strip_chat(reply: str, turn_text: str) -> str:

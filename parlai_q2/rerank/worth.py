@@ -24,14 +24,14 @@ VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 1.06, 9.46, 0.06
 # The lower bound of values. The scorer does not read the turn, and so rejects many
 # short answers.
 LEAST_VALUE = 0.1
-# After a turn that asks something: the weight of the logarithm of the relevance, its
-# least value, and the typical logarithm, at which nothing is added.
-RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.32, 0.05, -0.5
+# After a turn that asks something: the weight of the log odds of the relevance, and the
+# typical relevance, at which nothing is added.
+RELEVANCE_WEIGHT, TYPICAL_RELEVANCE = 0.15, 0.88
 # The log odds of a reply that declines, and the weight of its relevance's log odds.
 DECLINE, DECLINE_RELEVANCE = 0.76, 0.3
 # The same for a reply that greets or chats, and the addition if the turn asks
 # something. Set by hand, since few pools have such replies.
-CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
+CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 1.8, 0.53, -3.4
 _SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
 
 
@@ -66,12 +66,12 @@ def worth_of(candidate: Candidate, turn_text: str = '') -> float:
 
 def rate_relevance(candidate: Candidate, turn_text: str) -> float:
     """
-    The difference of the logarithm of a candidate's relevance from the typical one; 0
-    after a turn that asks nothing.
+    How far the log odds of a candidate's relevance are above the typical ones; 0 after
+    a turn that asks nothing.
     """
     if candidate.relevance is None or not wants_answer(turn_text):
         return 0.0
-    return log(max(candidate.relevance, LEAST_RELEVANCE)) - TYPICAL_LOG_RELEVANCE
+    return logit(candidate.relevance) - logit(TYPICAL_RELEVANCE)
 
 
 def wants_reply(turn_text: str) -> bool:

@@ -21,7 +21,7 @@ from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
-from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason
+from parlai_q2.rerank.choice import SURE_RELEVANCE, Reason
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
 from parlai_q2.runs.file_run import CALLS
 from parlai_q2.serve.batches import MAX_ITEMS, Batcher
@@ -336,7 +336,7 @@ class GroundedChat:
             return None
         if winner.score.value <= best.score.value:
             return None
-        if (winner.relevance or 0.0) < min(best.relevance or 0.0, MIN_RELEVANCE):
+        if (winner.relevance or 0.0) < min(best.relevance or 0.0, SURE_RELEVANCE):
             return None  # grounded, but beside the point
         winner = replace(winner, place=len(ranking.candidates))
         return replace(

@@ -1,14 +1,14 @@
 """Relevance: which candidates are read for it, and what it changes."""
 
 from dataclasses import replace
-from math import log
 
 import pytest
 
+from benchmarks.choice import SHORT_POOLS, read_relevance
 from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
 from parlai_q2.rerank.candidate import with_agreement
-from parlai_q2.rerank.choice import choose
+from parlai_q2.rerank.choice import MIN_RELEVANCE, choose
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.rerank.worth import (
     AGREEMENT_WEIGHT,
@@ -19,11 +19,12 @@ from parlai_q2.rerank.worth import (
     DECLINE_RELEVANCE,
     RELEVANCE_WEIGHT,
     TYPICAL_AGREEMENT,
-    TYPICAL_LOG_RELEVANCE,
+    TYPICAL_RELEVANCE,
     worth_of,
 )
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Passage, Turn
+from parlai_q2.zoo.train.rows import read_rows
 from tests.rerank.toys import ToyRelevance, ToyScorer
 
 MUSEUM = 'The museum opened in 1903. It was designed by Anna Keller.'
@@ -116,7 +117,7 @@ def test_a_batch_is_read_as_each_alone():
             QUESTION,
             'x',
             {'relevance': 0.1, 'value': 1.0, 'right_answer': 0.5},
-            sigmoid(RELEVANCE_WEIGHT * (log(0.1) - TYPICAL_LOG_RELEVANCE)),
+            sigmoid(RELEVANCE_WEIGHT * (logit(0.1) - logit(TYPICAL_RELEVANCE))),
         ),
     ],
 )
@@ -222,6 +223,13 @@ def test_the_shipped_models_choose_the_reply_that_answers(
     for replies in ([best, *other_replies], [*other_replies, best]):
         ranking = reranker.rank(knowledge, replies, [turn])
         assert ranking.chosen.text == best, why
+
+
+def test_the_shipped_relevance_tells_which_replies_answer():
+    read = read_relevance(Reranker(explain=None), read_rows(str(SHORT_POOLS)))
+    right = [(relevance >= MIN_RELEVANCE) == answers for relevance, answers in read]
+    assert len(right) == 72
+    assert sum(right) >= 62
 
 
 def test_half_an_emoji_is_read():
