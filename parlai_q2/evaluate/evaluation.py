@@ -54,8 +54,8 @@ def score_pairs(
 
 def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     """
-    The scores of Q2 without NLI (``scorer``, asked only for its signature and
-    threshold) from the part ``q2_f1`` of Q2's: both ask the same questions.
+    Derive the scores of Q2 without NLI from the part ``q2_f1`` of Q2's scores, since
+    both ask the same questions; ``scorer`` only gives its signature and threshold.
     """
     signature = str(scorer.signature)
     by_nli = scorer.signature.settings.get('f1_fallback') == 'nli'
@@ -91,7 +91,7 @@ MULTI: dict[str, dict[str, Any]] = {'all valid questions (multi)': {'variant': '
 @dataclass(frozen=True)
 class Evaluation:
     """
-    A set with the scores of each requested scorer, in order, and of Q2's variants, and
+    A set with the scores of all requested scorers, in order, and of Q2's variants; and
     its responses paired with knowledge of another turn and of another dialogue.
     """
 
@@ -105,7 +105,9 @@ class Evaluation:
     _levels: dict[Any, Metrics] = field(default_factory=dict, compare=False, repr=False)
 
     def notes_on_fit(self) -> list[str]:
-        """Notes on scorers that were fitted or set up on these very responses."""
+        """
+        Notes on scorers whose weights or settings were chosen on these very responses.
+        """
         if not self.annotated.fitted_on:
             return []
         signatures = [(m.name, Signature.from_text(m.signature)) for m in self.measures]
@@ -135,7 +137,7 @@ class Evaluation:
         return notes
 
     def notes_on_missing(self, responses: Sequence[AnnotatedResponse]) -> list[str]:
-        """Notes on measures that have no score for some of the responses."""
+        """Notes on measures that lack a score for some of the responses."""
         missing = [
             f'{measure.name} {count}'
             for measure in self.measures
@@ -148,7 +150,7 @@ class Evaluation:
     def level(
         self, measure: Measure, responses: Sequence[AnnotatedResponse]
     ) -> Metrics:
-        """A measure's metrics over responses of the set, computed once."""
+        """A measure's metrics over responses of the set; computed once, then cached."""
         # The set keeps its responses alive, so their ids cannot be reused.
         key = measure.name, tuple(id(response) for response in responses)
         if key not in self._levels:
@@ -160,7 +162,9 @@ class Evaluation:
     def mean(
         self, measure: Measure, responses: Sequence[Scored], part: str | None = None
     ) -> Interval | None:
-        """A measure's mean over the responses that it has scored; None for none."""
+        """
+        A measure's mean over the responses that it has scored; None if there are none.
+        """
         scored = [r for r in responses if r in measure]
         values = measure.values(scored, part)
         if not len(values):
@@ -244,7 +248,7 @@ def evaluate(
 
 
 def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
-    """An InputError unless there is something to score, and columns belong to it."""
+    """Raise InputError if there is nothing to score, or a column of another set."""
     if not annotated.responses:
         raise InputError(f'The set {annotated.name} has no responses.')
     for column in columns:
@@ -259,7 +263,9 @@ def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
 def _measured(
     scorers: Mapping[str, Scorer], pairs: Sequence[Pair], counting: Counting | None
 ) -> dict[str, Measure]:
-    """The scores of pairs by each scorer; Q2 without NLI takes those of Q2."""
+    """
+    Score pairs with each scorer; derive Q2 without NLI from Q2 if both are asked for.
+    """
     measures: dict[str, Measure] = {}
     # Q2 comes first, since its scores contain those of Q2 without NLI.
     for name in sorted(scorers, key=lambda n: n.partition('@')[0] == Q2_F1):

@@ -1,7 +1,7 @@
 """
-The figures of an evaluation: precision against recall, ROC and reliability; scores by
-class (Honovich et al. 2021, appendix D); density, scores by group and F1 by corpus
-(Dziri et al. 2022, Figures 2 and 7 to 9).
+Draws the figures of an evaluation: precision-recall and ROC curves, reliability
+diagrams; scores by class (Honovich et al. 2021, appendix D); density, scores by group
+and F1 by corpus (Dziri et al. 2022, Figures 2 and 7 to 9).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ FEWEST = 5
 
 
 class Drawn:
-    """The figures of a set, each written as soon as it is drawn."""
+    """Draws the figures of a set, and writes each as soon as it is drawn."""
 
     def __init__(self, evaluation: Evaluation, folder: Path):
         self.evaluation = evaluation
@@ -84,12 +84,12 @@ class Drawn:
     def panels(
         self, name: str, items: Collection[T], margin: float = 0.45, **options: Any
     ) -> Iterator[tuple['Figure', Iterable[tuple['Axes', T]]]]:
-        """A figure with a panel for each item: the figure, and panels with items."""
+        """A figure with a panel for each item, and the pairs of panel and item."""
         with self.drawing(name, margin + ROW * rows_of_panels(len(items))) as figure:
             yield figure, zip(panels(figure, len(items), **options), items, strict=True)
 
     def curves(self) -> None:
-        """Precision against recall for both classes, and ROC."""
+        """Precision-recall curves of both classes, and ROC curves."""
         if not self.ranked:
             return
         height = 2.9 + 0.15 * -(-len(self.ranked) // 2)
@@ -115,7 +115,7 @@ class Drawn:
             )
 
     def reliability(self) -> None:
-        """Values against shares, for scorers with values in [0, 1]."""
+        """Reliability diagrams of the scorers with values in [0, 1]."""
         bounded = [m for m in self.ranked if m.threshold is not None]
         if not bounded:
             return
@@ -260,7 +260,7 @@ class Drawn:
 
 
 def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:
-    """Classes of so few responses that their bars would dwarf those of the others."""
+    """The classes with so few responses that their bars would dwarf the others'."""
     sizes = {c: len(values) for c, values in by_class.items() if values}
     if max(sizes.values()) < FEWEST:
         return []

@@ -1,8 +1,7 @@
 """
-The levels and statistics of an evaluation: does a score separate consistent from
-inconsistent responses, tell three classes apart, rank systems and agree with ratings
-(Honovich et al. 2021, Tables 3 to 5; Dziri et al. 2022, Table 2)? Statistics are those
-of many resamples at once.
+Measures how well scores separate consistent from inconsistent responses, tell three
+classes apart, rank systems and agree with ratings (Honovich et al. 2021, Tables 3 to 5;
+Dziri et al. 2022, Table 2). A statistic is computed for many resamples at once.
 """
 
 import math
@@ -77,9 +76,7 @@ MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 
 def nli_class(score: Score) -> str | None:
-    """
-    The class in BEGIN of an NLI model's likeliest class; None without probabilities.
-    """
+    """BEGIN's class for the likeliest NLI class; None without class probabilities."""
     if not has_findings(score):
         return None
     likeliest = max(Finding, key=lambda finding: score.parts[finding])
@@ -93,7 +90,13 @@ def nli_class(score: Score) -> str | None:
 def macro_metrics(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
-    """:data:`MACRO` of R resamples with weights (R, n), as (R, 6)."""
+    """
+    The :data:`MACRO` metrics of R resamples, [R, 6].
+
+    :param weights: [R, n], how often each response counts.
+    :param truth: the n classes that the annotators gave, and ``predicted`` the
+        scorer's.
+    """
     import numpy as np
 
     true_classes, predicted_classes = np.array(truth), np.array(predicted)
@@ -172,9 +175,9 @@ def response_level(
     reference: Measure | None = None,
 ) -> Metrics:
     """
-    A scorer's metrics over the responses of the two classes that it has scored; with a
-    ``reference``, how much better they are, on the same resamples of what both have
-    scored.
+    A scorer's metrics over the consistent and inconsistent responses that it has
+    scored. With a ``reference``, by how much they exceed the reference's, on the same
+    resamples of the responses that both have scored.
     """
     scored = measure.select_scored([r for r in responses if r.label in BINARY])
     if reference is not None:
@@ -220,8 +223,8 @@ def three_way(
     How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2), by
     the names of :data:`MACRO`; None for a scorer of two classes.
 
-    :param by_nli: take the likeliest class, where neutral means generic; the result is
-        None without class probabilities.
+    :param by_nli: use the likeliest NLI class, where neutral means generic; the result
+        is None without class probabilities.
     """
     scored = [r for r in measure.select_scored(responses) if r.label in CLASSES]
     called = [measure.score(r) for r in scored]

@@ -72,7 +72,7 @@ class Measure:
 
 
 def likeliest(score: Score) -> str | None:
-    """The likeliest class other than generic; None without class probabilities."""
+    """The likeliest class, without generic; None without class probabilities."""
     if not has_findings(score):
         return None
     stated = [finding for finding in Finding if finding != Finding.GENERIC]
@@ -81,8 +81,8 @@ def likeliest(score: Score) -> str | None:
 
 def by_likeliest_class(measure: Measure) -> Measure | None:
     """
-    A measure that calls a response consistent where entailment is the likeliest class,
-    as the papers do before they merge the others; None without class probabilities.
+    A measure that calls a response consistent if entailment is the likeliest class, as
+    the papers do before they merge the other classes; None without class probabilities.
     """
     if not measure.scores or not all(map(has_findings, measure.scores.values())):
         return None
@@ -109,10 +109,11 @@ def _pair(scored: Scored) -> Pair:
 
 def questions(measure: Measure, responses: Sequence[Scored]) -> dict[str, Cell]:
     """
-    Count a measure's questions about responses that it has scored: ``responses`` and
-    ``questions``; and the shares of questions that the knowledge does not answer
-    (``no_answer``) and of responses with a question (``coverage``), None where there
-    are none.
+    Count a measure's questions about responses that it has scored.
+
+    :return: the numbers of ``responses`` and ``questions``; the share of questions that
+        the knowledge does not answer (``no_answer``), and of responses with a question
+        (``coverage``), None if there are none.
     """
     scores = [measure.score(r) for r in responses]
     claims = itertools.chain.from_iterable(score.question_claims for score in scores)
@@ -185,7 +186,10 @@ MISSING = ('', 'none', 'null', 'na', 'n/a')
 def number_in(
     fields: Mapping[str, object], key: str, path: Path, line: int
 ) -> float | None:
-    """The number in a field of a record, if any; a RecordError for anything else."""
+    """
+    The number in a field of a record; None if it is missing, RecordError for other
+    values.
+    """
     cell = fields.get(key)
     if str(cell).strip().lower() in MISSING:
         return None

@@ -1,11 +1,11 @@
 """
-Measures how well a score chooses among responses to one turn, as in a reranker: the
-share of turns where the response with the highest score is wrong, compared with a
-random choice and the best possible one.
+Measures how well a score chooses among responses to one turn, as in a reranker: how
+often the response with the highest score is wrong, compared with a random choice and
+with the best possible one.
 
-The chance over subsets is exact, not sampled: of n of a pool's m responses, the best is
-one of the responses with the k-th score with the probability that the subset has none
-above and at least one of them. Equal scores share the choice.
+The chances of subsets of n of a pool's m responses are exact, not sampled: a score is a
+subset's highest if at least one response in it has that score, and none a higher one.
+Responses with equal scores are equally likely to be chosen.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ HALLUCINATION, HISTORY = 'hallucination', 'history'
 
 def is_wrong(response: AnnotatedResponse) -> bool | None:
     """
-    Whether a response should not be chosen: whether most annotators say that it makes
-    something up, where they were asked (Santhanam et al. 2021); otherwise whether it is
-    inconsistent. None where nobody said.
+    Whether a response is a wrong choice: if annotators were asked, whether most say
+    that it makes something up (Santhanam et al. 2021); otherwise whether it is
+    inconsistent. None if nobody judged it.
     """
     if HALLUCINATION in response.extra:
         verdict = response.extra[HALLUCINATION]
@@ -42,8 +42,8 @@ def is_wrong(response: AnnotatedResponse) -> bool | None:
 @dataclass(frozen=True)
 class AnnotatedPool:
     """
-    At least two responses of which one can be chosen, in the order of the set, and for
-    each whether it should not be.
+    At least two responses to choose from, in the order of the set, and whether each is
+    a wrong choice.
     """
 
     corpus: str
@@ -58,9 +58,9 @@ class AnnotatedPool:
 
 def group_pools(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
     """
-    Group responses to the same knowledge, at least two each; in a set that has whole
-    conversations, to the same conversation and knowledge. Those that nobody judged are
-    left out.
+    Group responses to the same knowledge, at least two each; in a set of whole
+    conversations, those to the same conversation and knowledge. Responses that nobody
+    judged are left out.
     """
     by_turn: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
     for response in responses:
@@ -121,10 +121,10 @@ def choices(
     seed: int = SEED,
 ) -> dict[str, Cell] | None:
     """
-    How well a measure chooses among n responses of each pool (None: all):
-    :data:`SHARES`, and how many ``pools`` there are and how many of them are ``mixed``.
-    Smaller pools, and pools with a response that has no score, are left out; None if no
-    pool is left.
+    How well a measure chooses among n responses of each pool (None: all): the metrics
+    :data:`SHARES`, the number of ``pools``, and how many are ``mixed``. Pools that are
+        smaller or have a response without a score are left out; None if no pool is
+        left.
     """
     import numpy as np
 
@@ -153,7 +153,7 @@ def choices(
 def _wrong_shares(
     measure: Measure, pool: AnnotatedPool, n: int | None
 ) -> tuple[float, float, float]:
-    """The probability of a wrong choice: at random, the best one, and the measure's."""
+    """The probability of a wrong choice: at random, at best, and by the measure."""
     wrong = pool.wrong
     is_right = [not is_wrong for is_wrong in wrong]
     return (

@@ -97,8 +97,8 @@ def to_dict(reports: Sequence[SetReport]) -> JsonObject:
 def scores_csv(report: SetReport) -> str:
     """
     The set as csv, with a column of scores for each measure, which can be read back.
-    Responses to contexts that several systems answered come last where they are not in
-    the set; the column ``use`` distinguishes them.
+    The responses of contexts that several systems answered come last, unless they are
+    in the set; the column ``use`` tells them apart.
     """
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
     lines = [_csv_line([*fields, 'use', *(m.name for m in report.measures)])]

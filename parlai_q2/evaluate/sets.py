@@ -74,7 +74,7 @@ class Contrast(NamedTuple):
 @dataclass(frozen=True)
 class AnnotatedSet:
     """
-    Annotated responses, of our classes or without.
+    Annotated responses, each with one of our classes or none.
 
     :param name: its name on command lines and in file names.
     :param title: its name in captions.
@@ -124,7 +124,9 @@ class AnnotatedSet:
 
 
 def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
-    """The contexts to which exactly one of two systems responded inconsistently."""
+    """
+    The contexts to which exactly one of two systems gave an inconsistent response.
+    """
     pairs = []
     for responses in crossed:
         by_label = {r.label: r for r in responses}
@@ -167,9 +169,9 @@ def density_groups(
     responses: Sequence[AnnotatedResponse],
 ) -> tuple[dict[str, list[AnnotatedResponse]], tuple[float, float]]:
     """
-    Split responses at the terciles of their density: the groups, and the two cuts.
-    Those of equal density stay together, and one equal to a cut belongs to the group
-    below it.
+    Split responses at the terciles of their density, and return the groups and both
+    cuts. Equal densities stay together; one equal to a cut belongs to the group below
+    it.
     """
     import numpy as np
 
@@ -246,7 +248,10 @@ def _is_other(response: AnnotatedResponse, knowledge: str, dialogue: str) -> boo
 def random_sample(
     annotated: AnnotatedSet, system: str, seed: int
 ) -> list[AnnotatedResponse]:
-    """At most :data:`SAMPLE` responses of a system to contexts annotated for all."""
+    """
+    At most :data:`SAMPLE` responses of a system, from contexts annotated for all
+    systems.
+    """
     candidates = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
     return rng.sample(candidates, min(SAMPLE, len(candidates)))
@@ -293,8 +298,8 @@ def narrow_words(
 ) -> list[str]:
     """
     Combine the words of a teacher that shows only part of its task with those of a task
-    string, which may narrow that part further: the fixed words of those ``groups`` that
-    the task string does not mention, then its own.
+    string, which may narrow that part further. A group that the task string names
+    replaces the teacher's words of that group.
 
     :raises ConfigError: when the task string has a word of a group that the teacher
         restricts to other words, since it would widen the part.
@@ -316,7 +321,7 @@ def narrow_words(
 
 
 def one_fold(words: Sequence[str], folds: Sequence[str]) -> str:
-    """The fold that words name, else the first; a ConfigError for two."""
+    """The fold that words name, else the first; a ConfigError if they name two."""
     named = [word for word in dict.fromkeys(words) if word in folds]
     if len(named) > 1:
         either = ' or '.join(folds)

@@ -1,6 +1,6 @@
 """
-A block: turns and replies that the model of relevance learns from together; and texts
-of blocks, and their changes.
+Training blocks of the relevance model: turns and replies that it reads together, and
+the rules that write and change their texts.
 """
 
 import json
@@ -28,15 +28,17 @@ EMPTY: Mapping[int, Any] = MappingProxyType({})
 @dataclass
 class TrainingBlock:
     """
-    Turns and replies, with their labels.
+    Turns and replies with their labels, by the numbers of the context and the reply.
 
     :param turns: the turns before a reply, oldest first, for each of T contexts.
     :param replies: R texts.
-    :param relevance: in [0, 1], by context and reply; missing ones are unknown.
-    :param knowledge: of blocks for support, the passages as one text, by context.
-    :param support: whether the knowledge supports a reply after a turn.
-    :param best: whether a reply is a best one of those to a turn, and whether its turn
-        is the right one of those that it is read after.
+    :param relevance: how well a reply answers the turn, in [0, 1].
+    :param knowledge: the passages of each context as one text; empty if the model reads
+        the block without knowledge.
+    :param support: 1 if the knowledge supports the reply as an answer to the turn, else
+        0.
+    :param best: whether the reply is one of the best to the turn, and the turn the
+        right one among those that the reply is read after.
     """
 
     turns: list[list[str]] = field(default_factory=list)
@@ -62,12 +64,12 @@ class TrainingBlock:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The contexts and replies that the model reads: those with a label."""
+        """The contexts and replies with a label; the model reads these."""
         return list({**self.support, **self.best, **self.relevance})
 
 
 def blurred(block: TrainingBlock, draw: random.Random) -> TrainingBlock:
-    """Rewrite a block in the style of people and small generators."""
+    """Imitate how people type and how small generators write."""
     lower, bare, typos = (draw.random() < share for share in (0.2, 0.15, 0.12))
     for n, turns in enumerate(block.turns):
         if not turns:
@@ -86,7 +88,7 @@ def blurred(block: TrainingBlock, draw: random.Random) -> TrainingBlock:
 
 
 def ask_again(row: Row, other: str, draw: random.Random) -> TrainingBlock:
-    """A question with a guess at its answer, right or wrong."""
+    """Make a question with a guess at its answer, right or wrong."""
     guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
     block = TrainingBlock([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
     block.add(f'{right}, {row["a"]}.', best={0: True}, support={0: 1.0})
@@ -96,7 +98,7 @@ def ask_again(row: Row, other: str, draw: random.Random) -> TrainingBlock:
 
 
 def find_fragments(passage: str, answer: str) -> list[str]:
-    """Names and amounts of a passage that an answer does not overlap."""
+    """The names and amounts in a passage that do not overlap with an answer."""
     answer = answer.lower()
     return [
         f
@@ -106,7 +108,7 @@ def find_fragments(passage: str, answer: str) -> list[str]:
 
 
 def change_number(text: str, draw: random.Random) -> str:
-    """A text with another number; empty if it has none."""
+    """A text with one of its numbers changed; empty if it has none."""
     numbers = list(re.finditer(r'\d+', text))
     if not numbers:
         return ''
@@ -117,7 +119,7 @@ def change_number(text: str, draw: random.Random) -> str:
 
 
 def word_answer(answer: str, sentences: Sequence[str], draw: random.Random) -> str:
-    """An answer as a fragment, a short sentence or a sentence of its passage."""
+    """Word an answer as a fragment, a short sentence or its sentence in the passage."""
     own = [s for s in sentences if answer in s]
     if own and draw.random() < 0.45:
         return draw.choice(own)

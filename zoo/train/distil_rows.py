@@ -1,14 +1,14 @@
 """
-Rows from which a small detector learns the outputs of a larger one:
+Writes rows from which a small detector learns to predict as a larger one does:
 
     python -m parlai_q2.zoo.train.distil_rows --pools POOLS.jsonl \
       --dialogues DIAL.jsonl.gz --twins TWINS.jsonl --rows CONS.jsonl.xz \
       --outfile distil.jsonl.gz
 
-A row has the detector's input, a sentence of a reply (``h``) and the part of the
-knowledge for it (``p``), and the logits of the preset's detector (``teacher``). Labels
-of pools and twins are left out: from these, a detector would learn its authors' style.
-Rows of the detector's own data keep their class (``y``).
+A row has the detector's input, which is a sentence of a reply (``h``) and the knowledge
+that is read for it (``p``), and the logits of a preset's detector (``teacher``). The
+labels of pools and twins are left out, since a detector would learn their authors'
+style from them. Rows of the detector's own data keep their class (``y``).
 """
 
 import argparse
@@ -36,7 +36,7 @@ BATCH = 2048
 
 
 def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterator[Row]:
-    """Make the rows of a reply: each sentence with its part of the knowledge."""
+    """Pair each sentence of a reply with the knowledge that is read for it."""
     index = index_passages(*passages)
     for span in SENTENCES.hypotheses(reply):
         premises = SENTENCES.premises(index, span.text)
@@ -49,7 +49,7 @@ def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterato
 
 
 def add_logits(rows: Sequence[Row], model: NliModel) -> None:
-    """Give each row the logits of a detector, which reads texts of about one length."""
+    """Add a detector's logits to each row, in batches of texts of similar length."""
     ordered = sorted(rows, key=lambda row: len(row['p']) + len(row['h']))
     for start in range(0, len(ordered), BATCH):
         part = ordered[start : start + BATCH]
@@ -62,7 +62,7 @@ def add_logits(rows: Sequence[Row], model: NliModel) -> None:
 
 
 def make_rows(args: argparse.Namespace, draw: random.Random) -> list[Row]:
-    """All rows without their logits, in random order."""
+    """Collect all rows, without logits, in random order."""
     rows: list[Row] = []
     for pool in read_rows(*args.pools):
         if not relevance_pools.is_held_out(pool):

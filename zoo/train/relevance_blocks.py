@@ -51,13 +51,17 @@ LONGEST_PASSAGE = 600
 
 class BlockSource:
     """
-    Blocks in random order, without end.
+    Draws random blocks without end.
 
     :param pools: pools that people labelled; the held-out ones are left out.
     :param questions: ``q``, ``c`` (the passage) and ``a`` (the answer in it, or empty).
-    :param replies: ``h`` (turns) and ``r`` (a generator's reply).
-    :param dialogues: ``k`` (the knowledge), ``h``, ``r`` and ``f1`` (of ``r`` and
+    :param replies: ``h`` (turns), ``k`` (the knowledge) and ``r`` (a generator's
+        reply).
+    :param dialogues: ``k``, ``h``, ``r`` (a person's reply) and ``f1`` (of ``r`` and
         ``k``).
+    :param twins: ``p`` (the passage), ``right`` and ``wrong`` (replies).
+    :param detector: ``p``, ``h`` (the reply), ``y`` (the class) and ``src`` (the
+        source).
     """
 
     def __init__(
@@ -115,7 +119,7 @@ class BlockSource:
                 yield blurred(block, draw)
 
     def _labelled(self, draw: random.Random) -> TrainingBlock:
-        """Two turns of people's pools, on the same passage if there are two."""
+        """Two turns of labelled pools, on the same passage if possible."""
         pool = draw.choice(self.pools)
         same = [
             p
@@ -157,7 +161,7 @@ class BlockSource:
         return block
 
     def _yes_no(self, draw: random.Random) -> TrainingBlock:
-        """Sentences turned into yes-no questions, beside a question of another kind."""
+        """A yes-no question made from a sentence, and a question of another kind."""
         for _ in range(50):
             rows = draw.choice(self.long)
             own = sentences_of(rows[0]['c'])
@@ -182,7 +186,7 @@ class BlockSource:
         return block
 
     def _courtesies(self, draw: random.Random) -> TrainingBlock:
-        """Greetings and the like, beside each other and a question."""
+        """Two courtesies, such as a greeting and thanks, and a question."""
         kinds = draw.sample(STOCK['courtesies'], 2)
         pool = draw.choice(self.pools)
         block = TrainingBlock([[draw.choice(kind['turns'])] for kind in kinds])
@@ -201,8 +205,8 @@ class BlockSource:
 
     def _choices(self, draw: random.Random) -> TrainingBlock:
         """
-        A turn of people's pools with its passages and replies, beside another turn on
-        them with the replies that are best there.
+        A turn of a labelled pool with its passages and replies, and another turn on the
+        same passages with one of its best replies.
         """
         pool = self._next_pool(draw)
         passages = draw.sample(pool['knowledge'], len(pool['knowledge']))
@@ -232,13 +236,13 @@ class BlockSource:
         return block
 
     def _next_pool(self, draw: random.Random) -> Pool:
-        """The pools in turn, so that each is read as often as the others."""
+        """Draw the pools in turn, so that each is read equally often."""
         if not self._left:
             self._left = draw.sample(self.pools, len(self.pools))
         return self._left.pop()
 
     def _question_choices(self, draw: random.Random) -> TrainingBlock:
-        """A question on a passage: its answer, others, wrong and irrelevant ones."""
+        """A question on a passage, its answer, and wrong and irrelevant replies."""
         if draw.random() < 0.25:
             row = draw.choice(self.unanswerable)
             block = TrainingBlock([[row['q']]], knowledge=[row['c']])
@@ -282,7 +286,7 @@ class BlockSource:
         return block
 
     def _dialogue_choices(self, draw: random.Random) -> TrainingBlock:
-        """A person's reply beside those to other turns with the same knowledge."""
+        """A person's reply, and replies to other turns, one with the same knowledge."""
         row, *others = draw.sample(draw.choice(self.same_knowledge), 2)
         stranger = draw.choice(self.dialogues)
         block = TrainingBlock([row['h']], knowledge=[row['k']])
@@ -293,9 +297,7 @@ class BlockSource:
         return block
 
     def _chat_choices(self, draw: random.Random) -> TrainingBlock:
-        """
-        A generator's reply beside others, and with additions beyond its knowledge.
-        """
+        """A generator's reply, other replies, and additions beyond its knowledge."""
         row, other = draw.sample(self.replies, 2)
         chat = draw.choice(self.chat)['r']
         block = TrainingBlock([row['h'][-3:]], knowledge=[row['k']])
@@ -313,7 +315,7 @@ class BlockSource:
         return block
 
     def _right_answers(self, draw: random.Random) -> TrainingBlock:
-        """Questions on a passage: an answer to one is wrong for another."""
+        """Two questions on a passage; the answer to one is wrong for the other."""
         rows = draw.choice(self.several)
         rows = draw.sample(rows, 2)
         block = TrainingBlock(
@@ -341,7 +343,7 @@ class BlockSource:
         return block
 
     def _polarity(self, draw: random.Random) -> TrainingBlock:
-        """Yes and no to a question made of a sentence, as it is or with a change."""
+        """Yes-no questions made from a sentence, and from it with another number."""
         for _ in range(80):
             own = sentences_of(draw.choice(self.long)[0]['c'])
             sentence = draw.choice(own)
@@ -361,7 +363,7 @@ class BlockSource:
         return block
 
     def _twins(self, draw: random.Random) -> TrainingBlock:
-        """Twins, whose words alone tell which one is wrong, after any turn."""
+        """A twin after a random turn; the words alone tell which reply is wrong."""
         row = draw.choice(self.twins)
         turns = draw.choice(self.dialogues)['h'][-1:]
         block = TrainingBlock(
@@ -372,7 +374,7 @@ class BlockSource:
         return block
 
     def _replay(self, draw: random.Random) -> TrainingBlock:
-        """Rows of the detector's data after any turn, which is unrelated to them."""
+        """Rows of the detector's data, each after a random, unrelated turn."""
         labels = draw.choices(list(self.by_support), k=5)
         rows = [draw.choice(self.by_support[label]) for label in labels]
         block = TrainingBlock(knowledge=[row['p'] for row in rows])
@@ -399,7 +401,7 @@ def _rates_knowledge(reply: Row, pool: Pool) -> bool:
 
 
 def _own_and_other(rows: Sequence[Row]) -> TrainingBlock:
-    """Turns of dialogues, each with its reply and those to the others."""
+    """Turns of dialogues; each reply answers its own turn and no other."""
     block = TrainingBlock([list(row['h']) for row in rows])
     for n, row in enumerate(rows):
         block.add(row['r'], relevance={m: float(m == n) for m in range(len(rows))})

@@ -1,10 +1,10 @@
 """
-Pools of replies to one turn, for training and measuring the model of relevance.
+Pools of replies to one turn, for training and measuring the relevance model.
 
 A pool has ``kind``, ``knowledge`` (passages), ``history`` (turns, the user's last) and
 ``candidates``, each with ``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and
-``a`` (2 answers, 1 partly, 0 not). A generator's candidates are often all bad; ``best``
-marks the ones that people would send nevertheless.
+``a`` (2 answers, 1 partly, 0 not). If all candidates of a generator are bad, ``best``
+marks those that people would send nevertheless.
 """
 
 import hashlib
@@ -29,7 +29,9 @@ _AUXILIARY = re.compile(
 
 
 def is_held_out(pool: Row) -> bool:
-    """Whether a pool is for development: those of a fifth of the first passages."""
+    """
+    Whether a pool is for development; the hash of its first passage decides, 1 in 5 is.
+    """
     return int(hashlib.sha1(pool['knowledge'][0].encode()).hexdigest(), 16) % 5 == 0
 
 
@@ -39,7 +41,7 @@ def is_best(reply: Row) -> bool:
 
 
 def sentences_of(text: str) -> list[str]:
-    """Sentences of a passage, good enough for training data."""
+    """Split a passage into sentences, well enough for training data."""
     return [s for s in re.split(r'(?<=[.!?])\s+(?=[A-Z"(\d])', text) if len(s) > 15]
 
 
@@ -52,7 +54,7 @@ def group_rows(rows: Sequence[Any], key: Callable[[Any], str]) -> dict[str, list
 
 
 def pair_on_passages(pools: Sequence[Pool]) -> list[tuple[Pool, Pool]]:
-    """Each pool with the next one on the same passages; with itself if it is alone."""
+    """Pair each pool with the next one on the same passages, or else with itself."""
     by_passage = group_rows(pools, lambda pool: pool['knowledge'][0])
     pairs = []
     for pool in pools:
@@ -63,7 +65,8 @@ def pair_on_passages(pools: Sequence[Pool]) -> list[tuple[Pool, Pool]]:
 
 def yes_no_question(sentence: str) -> tuple[str, str, str] | None:
     """
-    A statement as a question, with its auxiliary and what follows it.
+    Turn a statement into a question, with its auxiliary and what follows it; None for a
+    statement of another form.
 
     >>> yes_no_question('The museum was opened in 1903.')
     ('Was the museum opened in 1903?', 'was', 'opened in 1903')

@@ -17,7 +17,7 @@ HELD_OUT = 10
 
 
 def read_rows(*paths: str | Path) -> list[Row]:
-    """The records of JSON lines files; a file's suffix says how it is compressed."""
+    """Read files of JSON lines; the suffix says how a file is compressed."""
     rows: list[Row] = []
     for path in paths:
         with _opener(path)(path, 'rt', encoding='utf-8') as stream:

@@ -28,7 +28,7 @@ Sample = dict[str, Any]
 
 
 def encode_rows(rows: Sequence[Row], tokenizer: Any, max_tokens: int) -> list[Sample]:
-    """Encode rows as samples, except rows whose answer is cut off with the text."""
+    """Encode rows as samples; leave out rows whose answer is cut off with the text."""
     encoded = tokenizer(
         [row['q'] for row in rows],
         [row['c'] for row in rows],

@@ -82,7 +82,7 @@ def _encode_texts(
 
 
 def collate(padding: int, samples: Sequence[Sample]) -> dict[str, torch.Tensor]:
-    """Pad the texts of B samples; a twin has two rows, one below the other."""
+    """Pad the texts of B samples; a twin makes two rows, its right response first."""
     texts: list[Sample] = []
     twins: list[tuple[int, int]] = []
     for sample in samples:

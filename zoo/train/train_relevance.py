@@ -3,11 +3,12 @@ Trains the model that judges whether a reply answers the turn, and whether it is
 
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
+        --twins TWINS.jsonl --detector CONS.jsonl.xz
 
 INIT is a transformers folder of BERT or MPNet, such as a detector's;
-:mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. OUT gets a
-checkpoint every few minutes, which ``parlai_q2.models.converted.convert`` turns into
-the shipped form.
+:mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. A checkpoint
+    is written to OUT every few minutes; ``parlai_q2.models.converted.convert`` turns it
+    into the shipped form.
 """
 
 import argparse
@@ -48,7 +49,7 @@ LEAST_BEHIND = 0.6
 def steps_of(
     blocks: Iterator[TrainingBlock], seed: int
 ) -> Iterator[list[TrainingBlock]]:
-    """Steps of about ``STEP`` pairs, in blocks of about one length."""
+    """Group blocks of similar length into steps of about :data:`STEP` pairs."""
     draw = random.Random(seed)
     while True:
         several = sorted((next(blocks) for _ in range(SORTED)), key=_length)
@@ -79,7 +80,7 @@ def texts_of(block: TrainingBlock) -> list[tuple[str, str]]:
 
 def loss_of(blocks: Sequence[TrainingBlock], logits: Any) -> Any:
     """
-    The mean loss per pair, for the labels that its block has.
+    The mean loss per pair, over all labels that the blocks have.
 
     :param logits: [pairs of all blocks, 2].
     """
@@ -112,10 +113,10 @@ def ranking_loss(
     weights: Sequence[float],
 ) -> torch.Tensor:
     """
-    Cross-entropy of the best of a turn's replies, and of a reply's turns.
+    Cross-entropy of choosing the best of a turn's replies, and of a reply's turns.
 
     :param labels: by context and reply; the best have 1.
-    :param weights: of the two.
+    :param weights: of the two terms.
     """
     total = logits.new_zeros(())
     for side, weight in enumerate(weights):
@@ -133,7 +134,7 @@ def ranking_loss(
 
 
 def support_loss(block: TrainingBlock, support: torch.Tensor) -> torch.Tensor:
-    """Cross-entropy of support, and of the right replies among those to a turn."""
+    """Cross-entropy of support, and a margin between supported and other replies."""
     labels = [block.support[pair] for pair in block.pairs if pair in block.support]
     target = torch.tensor(labels)
     loss = smoothed_loss(support, target)
@@ -146,8 +147,8 @@ def support_loss(block: TrainingBlock, support: torch.Tensor) -> torch.Tensor:
 
 def load_model(folder: str) -> Any:
     """
-    Load a classifier with the outputs of a model of relevance. Both begin as a
-    detector's log odds that a reply is supported, if it is one.
+    Load a classifier with the two outputs of a relevance model. Both outputs of a
+    detector begin as its log odds of support.
     """
     config = AutoConfig.from_pretrained(
         folder,
@@ -238,7 +239,7 @@ def train(args: argparse.Namespace) -> None:
 
 
 def encode(tokenizer: Any, blocks: Sequence[TrainingBlock]) -> Any:
-    """The pairs of blocks as tensors, cut where they are too long."""
+    """Tokenize the pairs of blocks; pairs that are too long are cut."""
     texts = [pair for block in blocks for pair in texts_of(block)]
     return tokenizer(
         [first for first, _ in texts],

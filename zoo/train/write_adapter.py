@@ -1,6 +1,6 @@
 """
-Writes what a model learned since its base as an adapter, which is much smaller than the
-whole model:
+Writes the difference between a trained model and its base as an adapter, which is much
+smaller than the model:
 
     python -m parlai_q2.zoo.train.write_adapter TRAINED BASE OUT --rank 128
 

@@ -52,7 +52,7 @@ class PaperBlock:
     cite: str = ''
 
     def belongs_to(self, name: str, table: str) -> bool:
-        """Whether the table of a set, by the set's name, shows the block."""
+        """Whether a table shows the block, by the names of its set and of the table."""
 
         def fits(patterns: Sequence[str]) -> bool:
             return any(fnmatchcase(name, pattern) for pattern in patterns)
@@ -61,12 +61,14 @@ class PaperBlock:
 
 
 def find_blocks(name: str, table: str) -> list[PaperBlock]:
-    """The blocks of a table (``table_3``) of a set; none for one that is no paper's."""
+    """The papers' blocks of a set's table (``table_3``), by the set's name."""
     return [block for block in _blocks() if block.belongs_to(name, table)]
 
 
 def cite(name: str, table: str) -> str:
-    """What the title of a table of a set cites: ``Q2, Table 3``; empty for nothing."""
+    """
+    The citation in the title of a set's table: ``Q2, Table 3``; empty if there is none.
+    """
     for paper in map(_load, PAPERS):
         cited = paper.get('cited', {})
         if name and name == cited.get('set') and table in cited:
@@ -140,7 +142,7 @@ class Rows(list[dict[str, Cell]]):
         self.keys = [key.format(**values) for key in self.layout['keys']]
 
     def ours(self, /, *names: str, **cells: Cell) -> None:
-        """Add a row of our numbers, with its cells in the identifying columns."""
+        """Add a row of our numbers; ``names`` fill the columns that identify it."""
         named = dict(zip(self.keys, names, strict=True))
         self.append({**named, 'source': OURS, **cells})
 
@@ -151,8 +153,7 @@ class Rows(list[dict[str, Cell]]):
         **values: object,
     ) -> Table | None:
         """
-        The table of the rows, and of what papers have in their place; None if there are
-        neither.
+        Make a table of our rows and the papers'; None without rows.
 
         :param heads: the headings of columns that are not headed by their keys.
         :param missing_of: the responses that the note on missing scores is about.
@@ -202,7 +203,7 @@ class Rows(list[dict[str, Cell]]):
 
 
 def _column(key: str, head: str, **options: Any) -> Column:
-    """A column of a layout; a heading in % is one of shares."""
+    """A column of a layout; one whose heading ends in % holds shares."""
     if head.endswith(' %'):
         options = {'decimals': 1, 'scale': 100, **options}
     return Column(key, head, **options)

@@ -152,7 +152,7 @@ def choices_table(evaluation: Evaluation) -> Table | None:
 
 
 def pair_twins(responses: list[AnnotatedResponse]) -> list[Twin]:
-    """The twins among responses, each its right and its wrong one."""
+    """Pair the right and the wrong response of each twin."""
     by_twin: dict[object, dict[str, AnnotatedResponse]] = {}
     for response in responses:
         if TWIN in response.extra:
@@ -165,7 +165,10 @@ def pair_twins(responses: list[AnnotatedResponse]) -> list[Twin]:
 
 
 def twins_table(evaluation: Evaluation) -> Table | None:
-    """For each kind and scorer, the shares seen, in order and kept."""
+    """
+    For each kind and scorer: how often the wrong response is found, the right one kept,
+    and the right one scored higher.
+    """
     twins = pair_twins(list(evaluation.annotated.responses))
     kinds = list(dict.fromkeys(right.corpus for right, _ in twins))
     rows = Rows(evaluation, 'twins')

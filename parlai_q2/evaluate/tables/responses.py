@@ -33,7 +33,7 @@ PARTS = {'bertscore': 'f1'}
 
 
 def means_table(evaluation: Evaluation) -> Table | None:
-    """One row for each system and class, and for a random sample of each system."""
+    """Mean scores by system and class, and of a random sample of each system."""
     labelled = evaluation.annotated.of_classes(CLASSES)
     rows, drawn = Rows(evaluation, 'table_2'), 0
     groups = by_system_and_class(evaluation.annotated, evaluation.seed)
@@ -141,7 +141,7 @@ RANKING = ('accuracy', 'roc_auc', 'inconsistent_ap', 'consistent_ap')
 
 
 def ranking_table(evaluation: Evaluation) -> Table | None:
-    """One row for each scorer."""
+    """Accuracy, ROC-AUC and average precision of each scorer."""
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
@@ -161,7 +161,7 @@ def ranking_table(evaluation: Evaluation) -> Table | None:
 
 
 def difference_table(evaluation: Evaluation) -> Table | None:
-    """The difference of each scorer to the one that was named first."""
+    """How much each scorer's metrics differ from those of the scorer named first."""
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None

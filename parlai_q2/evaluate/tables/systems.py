@@ -64,7 +64,7 @@ def systems_table(evaluation: Evaluation) -> Table | None:
 
 
 def ratings_table(evaluation: Evaluation) -> Table | None:
-    """One row for each rating and scorer."""
+    """Correlations of each scorer with each human rating."""
     rows = Rows(evaluation, 'table_5')
     responses = evaluation.annotated.responses
     for rating in sorted(set(chain.from_iterable(r.human for r in responses))):
@@ -258,7 +258,9 @@ def cells_table(evaluation: Evaluation) -> Table | None:
 
 
 def papers_cells_table(evaluation: Evaluation) -> Table | None:
-    """The paper's detectors on the same generators, by the numbers of its tables."""
+    """
+    The paper's detectors on the same generators, named by the numbers of its tables.
+    """
     groups = by_generator(evaluation.annotated.of_classes())
     rows, heads = Rows(evaluation, 'cells_paper'), dict[str, str]()
     for block in find_blocks(evaluation.annotated.paper, 'cells_paper'):

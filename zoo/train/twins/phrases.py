@@ -1,8 +1,8 @@
 """
-Twins by phrases: one is replaced by another of the same meaning, and by one of another
-(``phrases.txt``). Every pattern that changes the meaning thus has one that keeps it.
-And twins by addition: a name, a number, a place or a claim that the knowledge does not
-have.
+Makes twins by replacing a phrase: in the right sentence by one of the same meaning, in
+the wrong sentence by one of another meaning (``phrases.txt``). So an edit alone does
+not tell which is wrong. Also makes twins by adding a name, number, place or claim that
+the knowledge does not have.
 """
 
 import random
@@ -27,7 +27,7 @@ class Phrase(NamedTuple):
     wrong: tuple[str, ...]
 
     def replace_in(self, text: str, form: str) -> str:
-        """A text with one of the phrase's forms in its place."""
+        """Replace the phrase in a text by one of its forms."""
         match = self.pattern.search(text)
         if not match:
             return text
@@ -49,11 +49,11 @@ def load_phrases() -> tuple[Phrase, ...]:
 
 def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Twin | None:
     """
-    A twin by a phrase of a text. A second phrase of the right one may be replaced as
-    well, by one of the same meaning.
+    Make a twin by replacing a phrase of a text. In the right sentence, a second phrase
+    may be replaced, too, by one of the same meaning.
 
-    :param knowledge: where given, only phrases that it has too are replaced.
-    :return: None where no phrase fits.
+    :param knowledge: if given, only phrases that it also has are replaced.
+    :return: None if no phrase fits.
     """
     fitting = [p for p in load_phrases() if p.pattern.search(text)]
     fitting = [p for p in fitting if not knowledge or p.pattern.search(knowledge)]
@@ -76,8 +76,8 @@ def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Twin | No
 
 def addition_twin(text: str, knowledge: str, rng: random.Random) -> Twin | None:
     """
-    A text with something at its end that the knowledge does not say; beside it the text
-    as it was.
+    Make a twin by adding to a text what its knowledge does not say; the right sentence
+    is the text itself. None if the addition does not fit.
     """
     pools = load_pools()
     claim = rng.choice(pools['claim']).format(

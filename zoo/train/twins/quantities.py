@@ -1,6 +1,6 @@
 """
-Twins by quantities: the same value in another unit or in words is right; the same
-digits with another unit, another value, or two numbers exchanged are wrong.
+Makes twins by quantities. The same value in another unit or in words is right; another
+value, the same digits in another unit, or two exchanged numbers are wrong.
 """
 
 import random
@@ -52,7 +52,7 @@ def format_value(value: float) -> str:
 
 
 def change_unit(text: str, rng: random.Random) -> Twin | None:
-    """The first measure of a text in another unit."""
+    """Make a twin by converting the first measure of a text to another unit."""
     for family in rng.sample(UNITS, len(UNITS)):
         names = '|'.join(sorted(map(re.escape, family), key=len, reverse=True))
         match = re.search(rf'{_NUMBER}([ -]?)({names})(?!\w)', text, re.IGNORECASE)
@@ -80,7 +80,7 @@ def change_unit(text: str, rng: random.Random) -> Twin | None:
 
 
 def exchange_numbers(text: str, rng: random.Random) -> Twin | None:
-    """Two numbers of a text in each other's place."""
+    """Make a twin by exchanging two numbers of a text."""
     numbers = list(re.finditer(_NUMBER, text))
     numbers = [m for m in numbers if text[max(0, m.start() - 1)] not in '$£€-–']
     if len({m[0] for m in numbers}) < 2:
@@ -97,7 +97,7 @@ def exchange_numbers(text: str, rng: random.Random) -> Twin | None:
 
 
 def change_number(text: str, rng: random.Random) -> Twin | None:
-    """A number of a text told otherwise: in words, rounded, as a bound, as a decade."""
+    """Make a twin by restating a number: in words, rounded, as a bound or a decade."""
     numbers = list(re.finditer(_NUMBER + r'( percent| per cent|%)?', text))
     if not numbers:
         return None
@@ -174,7 +174,7 @@ def _ordinal(n: int) -> str:
 
 
 def quantity_twins(text: str, rng: random.Random) -> list[Twin]:
-    """All twins of a text by its quantities."""
+    """Make all twins of a text by its quantities."""
     changes = (change_unit, exchange_numbers, change_number)
     twins = (change(text, rng) for change in changes)
     return [t for t in twins if t and t.right.lower() != t.wrong.lower()]

@@ -88,11 +88,11 @@ def choose_sentences(
     replies: Sequence[Row], pairs: Sequence[Row], max_count: int, rng: random.Random
 ) -> list[TwinSentence]:
     """
-    Sentences to change, shuffled.
+    Choose sentences to change, in random order.
 
     :param replies: turns with ``k`` (knowledge) and ``r`` (a reply).
     :param pairs: rows with ``p``, ``h``, ``y`` and ``src``.
-    :param max_count: how many there are at most of either.
+    :param max_count: the maximum number of each.
     """
     by_knowledge = {r['k']: r for r in replies if 7 <= len(r['k'].split()) <= 45}
     passages = [TwinSentence(k, k, 'reply', r['r']) for k, r in by_knowledge.items()]
@@ -115,8 +115,9 @@ def find_human_twins(
     pairs: Sequence[Row], rng: random.Random
 ) -> Iterator[tuple[str, Twin]]:
     """
-    Premises with a right and a wrong response of which people wrote at least the right
-    one. The wrong one has as many of its words from the premise: overlap tells nothing.
+    Find premises with a right and a wrong response, of which people wrote at least the
+    right one. The wrong one has as many words of the premise, so overlap does not tell
+    them apart.
     """
     by_premise: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for row in pairs:
@@ -147,7 +148,7 @@ def find_human_twins(
 
 
 def find_paraphrases(pairs: Sequence[Row]) -> list[Row]:
-    """Entailed responses that have few of their premise's words."""
+    """Find entailed responses that share few words with their premise."""
     return [
         row
         for row in pairs
@@ -221,7 +222,9 @@ def make_rule_twins(
 
 
 def join_twins(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
-    """Two pieces of knowledge and two claims, of which one is wrong."""
+    """
+    Join twins in twos: two pieces of knowledge and two claims, of which one is wrong.
+    """
     for _ in range(TWO_PARTS):
         (first_knowledge, first), (second_knowledge, second) = rng.sample(pairs, 2)
         right = f'{end_sentence(first.right)} {second.right}'
@@ -245,9 +248,9 @@ def imitate_typing(text: str, rng: random.Random) -> str:
 
 def add_small_talk(text: str, rng: random.Random, chatter: Sequence[str] = ()) -> str:
     """
-    A text with small talk before it, after it, or on both sides.
+    Add small talk before a text, after it, or on both sides.
 
-    :param chatter: other small talk, which most texts then have.
+    :param chatter: small talk that people wrote, which most texts then get.
     """
     text = end_sentence(text)
     if chatter and rng.random() > FILE_SHARE:
@@ -269,9 +272,9 @@ def make_row(
     knowledge: str, twin: Twin, rng: random.Random, chatter: Sequence[str] = ()
 ) -> Row:
     """
-    A row of a twin, both sides dressed alike.
+    Make a row of a twin; both sides get the same small talk and typing.
 
-    :param chatter: what people said beside a claim; none for what :mod:`.talk` has.
+    :param chatter: small talk that people wrote.
     """
     sides = [twin.right, twin.wrong]
     seed, talk = rng.random(), rng.random() < SMALL_TALK_SHARE
@@ -321,7 +324,7 @@ def is_short(row: Row) -> bool:
 
 
 def write_folds(outdir: Path, name: str, folds: Mapping[str, Sequence[Row]]) -> None:
-    """Write each fold to ``{name}.{fold}.jsonl.gz``, and log of which kinds it is."""
+    """Write each fold to ``{name}.{fold}.jsonl.gz``, and print its counts by kind."""
     for fold, rows in folds.items():
         path = outdir / f'{name}.{fold}.jsonl.gz'
         kinds = dict(Counter(row['src'] for row in rows).most_common(12))

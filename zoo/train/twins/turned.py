@@ -1,8 +1,8 @@
 """
-Twins by the parse of a sentence: its phrases turned round or repeated, beside the same
-sentence in the other voice, or with the comparison the other way round. Changes that
-keep the meaning are left out: coordinations, symmetric relations, appositions,
-identities.
+Makes twins from the parse of a sentence. In the wrong sentence, two phrases are
+exchanged or one is repeated; the right one is the sentence itself, in either voice, or
+its comparison from the other side. Exchanges that keep the meaning are left out:
+coordinations, symmetric relations, appositions, identities.
 """
 
 import itertools
@@ -67,7 +67,7 @@ def _has_child(token: 'Token', relations: tuple[str, ...]) -> bool:
 def replace_phrases(
     doc: 'Doc', earlier: 'Span', later: 'Span', first: str, second: str
 ) -> str:
-    """The sentence with other words in the place of two of its phrases."""
+    """Replace two phrases of a sentence by other words."""
 
     def gap(span: 'Span') -> str:
         return ' ' if doc[span.end - 1].whitespace_ else ''
@@ -79,7 +79,7 @@ def replace_phrases(
 
 
 def changes_meaning(earlier: 'Span', later: 'Span') -> bool:
-    """Whether a sentence says something else with these phrases exchanged."""
+    """Whether exchanging two phrases changes what the sentence says."""
     head, later_head = earlier.root, later.root
     if (
         head.lemma_.lower() == later_head.lemma_.lower()
@@ -98,7 +98,9 @@ def changes_meaning(earlier: 'Span', later: 'Span') -> bool:
 
 
 def swap_phrases(doc: 'Doc', rng: random.Random) -> tuple[str, str] | None:
-    """A kind and the sentence turned round, or None."""
+    """
+    Exchange two phrases or repeat one: the kind of change and the sentence, or None.
+    """
     phrases = movable_phrases(doc)
     pairs = [p for p in itertools.combinations(phrases, 2) if changes_meaning(*p)]
     if not pairs:
@@ -180,7 +182,7 @@ def _be(noun: 'Token') -> str:
 
 
 def comparison_twin(text: str, rng: random.Random) -> Twin | None:
-    """A comparison of two things, told from the other's side."""
+    """Make a twin by telling a comparison from the other side."""
     match = _COMPARISON.match(text)
     if not match:
         return None

@@ -34,6 +34,6 @@ def put(text: str, match: re.Match[str], words: str) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """A text with a mark at its end."""
+    """Add a full stop to a text without a final mark."""
     text = text.rstrip()
     return text if text.endswith(('.', '!', '?')) else f'{text}.'

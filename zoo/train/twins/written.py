@@ -40,16 +40,16 @@ ONESELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|our|us|mine|myself)\b",
 
 
 def shipped_rows(*names: str) -> list[Row]:
-    """The lines of files beside this module."""
+    """Read the rows of files in this folder."""
     texts = [(files(__package__) / name).read_text(encoding='utf-8') for name in names]
     return [json.loads(line) for line in ''.join(texts).splitlines()]
 
 
 def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]:
     """
-    Rows with their passage as ``p``; those whose passage is not given are left out.
+    Add its passage to each row, as ``p``; leave out rows whose passage is not given.
 
-    :raises InputError: if no passage is one that the rows name.
+    :raises InputError: if none of the passages belongs to a row.
     """
     by_key = {passage_key(passage): passage for passage in passages}
     keyed = [row for row in rows if 'k' in row]
@@ -105,7 +105,9 @@ def human_rows(turns: Sequence[Row], rng: random.Random) -> list[Row]:
 def most_similar(
     text: str, passage: str, turns: Sequence[Row], rng: random.Random
 ) -> str:
-    """The passage, of some others than this one, with most words of a text."""
+    """
+    Of some random passages other than this one, the most similar to a text by words.
+    """
     drawn = rng.sample(list(turns), min(CANDIDATE_PASSAGES, len(turns)))
     text_words = words(text)
 
