@@ -29,23 +29,37 @@ T = TypeVar('T')
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """
-    A published file.
-
-    :param url: its address.
-    :param name: its name in the task's folder.
-    :param sha256: its checksum; empty if unknown.
-    """
+    """A published file: its address, and its checksum; empty if unknown."""
 
     url: str
-    name: str
     sha256: str = ''
+
+    @property
+    def name(self) -> str:
+        """Its name in the task's folder."""
+        return self.url.rpartition('/')[2]
 
     def problem(self, path: Path) -> str:
         """How a file differs from the published one; empty if it does not."""
         if self.sha256 and file_sha256(path) != self.sha256:
             return f'its SHA-256 is not {self.sha256}'
         return ''
+
+
+def list_files(source: str, checksums: str) -> list[PublishedFile]:
+    """The files at an address, from pairs of a file's path there and its SHA-256."""
+    words = checksums.split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return [PublishedFile(source + path, sha256) for path, sha256 in pairs]
+
+
+def warn_of_count(name: str, unit: str, count: int, published: int) -> None:
+    """Warn if a file has more or fewer records than its paper counts."""
+    if count != published:
+        logging.getLogger(__name__).warning(
+            f'{name} has {count:,} {unit}; the paper counts {published:,}. Is it the '
+            'published file?'
+        )
 
 
 def fetch_files(

@@ -20,34 +20,24 @@ from parlai_q2.evaluate.sets import (
     one_fold,
     select_words,
 )
-from parlai_q2.io.data_sets import PublishedFile, fetch_files
+from parlai_q2.io.data_sets import PublishedFile, fetch_files, list_files
 
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
-RELEASE = REPOSITORY + '78e2215a158744b14d080e90c8135a2039f52eb8/'
-NEWEST = REPOSITORY + 'HEAD/'
+RELEASE = '78e2215a158744b14d080e90c8135a2039f52eb8/'
+CHECKSUMS = """
+wow/begin_dev_wow.tsv
+2ebfc95a1ff267e12dcce3250da4d158e1811c62e9e1a0d56f110efc9ace0178
+cmu-dog/begin_dev_cmu.tsv
+9482294df23cf08a976773ca73203b84f7178534ecab1a206eaade365e97071c
+topicalchat/begin_dev_tc.tsv
+d799a8cb3635de41b7f284dcfc872544ddeadcbae0c2ffd684270cce671f7711
+wow/begin_test_wow.tsv
+d5c106a42042c3abd481563f1157e07c95c107dbcdf67f23564d874e8a4d6e7e
+"""
 PUBLISHED = [
-    PublishedFile(
-        RELEASE + 'wow/begin_dev_wow.tsv',
-        'begin_dev_wow.tsv',
-        '2ebfc95a1ff267e12dcce3250da4d158e1811c62e9e1a0d56f110efc9ace0178',
-    ),
-    PublishedFile(
-        RELEASE + 'cmu-dog/begin_dev_cmu.tsv',
-        'begin_dev_cmu.tsv',
-        '9482294df23cf08a976773ca73203b84f7178534ecab1a206eaade365e97071c',
-    ),
-    PublishedFile(
-        RELEASE + 'topicalchat/begin_dev_tc.tsv',
-        'begin_dev_tc.tsv',
-        'd799a8cb3635de41b7f284dcfc872544ddeadcbae0c2ffd684270cce671f7711',
-    ),
-    PublishedFile(
-        RELEASE + 'wow/begin_test_wow.tsv',
-        'begin_test_wow.tsv',
-        'd5c106a42042c3abd481563f1157e07c95c107dbcdf67f23564d874e8a4d6e7e',
-    ),
-    PublishedFile(NEWEST + 'cmu-dog/begin_test_cmu.tsv', 'begin_test_cmu.tsv'),
-    PublishedFile(NEWEST + 'topicalchat/begin_test_tc.tsv', 'begin_test_tc.tsv'),
+    *list_files(REPOSITORY + RELEASE, CHECKSUMS),
+    PublishedFile(REPOSITORY + 'HEAD/cmu-dog/begin_test_cmu.tsv'),
+    PublishedFile(REPOSITORY + 'HEAD/topicalchat/begin_test_tc.tsv'),
 ]
 # Fetches the needed files into the task's folder.
 build = partial(fetch_files, task='begin', files=PUBLISHED)

@@ -6,13 +6,12 @@ Although the published files are named ``.jsonl``, each is one JSON list. A pair
 ``id``, and the triples that it was made from.
 """
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.data_sets import read_list
+from parlai_q2.io.data_sets import read_list, warn_of_count
 from parlai_q2.json_values import JsonObject
 from parlai_q2.tasks.dialogue_nli.build import build
 
@@ -57,11 +56,7 @@ def read_part(
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
         pairs = read_file(build(datapath, file))
-        if len(pairs) != published:
-            logging.getLogger(__name__).warning(
-                f'{file} has {len(pairs):,} pairs; the paper counts {published:,}. Is '
-                'it the published file?'
-            )
+        warn_of_count(file, 'pairs', len(pairs), published)
         responses += pairs
     return [
         response

@@ -13,22 +13,18 @@ from pathlib import Path
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_rows
+from parlai_q2.io.data_sets import fetch_files, list_files, read_rows
 
 SOURCE = 'https://raw.githubusercontent.com/orhonovich/q-squared/main/third_party/data/'
 
-# The SHA-256 of each file.
-CHECKSUMS = """\
-f3960661a527f8d481d8bd324bb4b4ed84797eb90e3f91d8d2c0038e5861c4a8 dodeca_consistent.csv
-e8c97dcf7db823f69455042b1e27342f0d6db308ced1d491ad11bb5fc4d980c3 dodeca_inconsistent.csv
-2e9b32dbc35d9708eade57205b4a39f0ed3ded3015229e45c1937239b41e1bc2 memnet_consistent.csv
-6d80a4a2d513799a580accf463ad89b2968ade3e0b35dc55b1d174511a5a0277 memnet_inconsistent.csv
-b9c92dcf44b93fc8c19fa4a289c6a2780d703b090cf1d341175728778c330446 cross_annotation.csv
+CHECKSUMS = """
+dodeca_consistent.csv f3960661a527f8d481d8bd324bb4b4ed84797eb90e3f91d8d2c0038e5861c4a8
+dodeca_inconsistent.csv e8c97dcf7db823f69455042b1e27342f0d6db308ced1d491ad11bb5fc4d980c3
+memnet_consistent.csv 2e9b32dbc35d9708eade57205b4a39f0ed3ded3015229e45c1937239b41e1bc2
+memnet_inconsistent.csv 6d80a4a2d513799a580accf463ad89b2968ade3e0b35dc55b1d174511a5a0277
+cross_annotation.csv b9c92dcf44b93fc8c19fa4a289c6a2780d703b090cf1d341175728778c330446
 """
-PUBLISHED = [
-    PublishedFile(SOURCE + name, name, checksum)
-    for checksum, name in map(str.split, CHECKSUMS.splitlines())
-]
+PUBLISHED = list_files(SOURCE, CHECKSUMS)
 
 # Fetches the needed files into the task's folder.
 build = partial(fetch_files, task='q2_wow', files=PUBLISHED)

@@ -19,35 +19,23 @@ from pathlib import Path
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_rows
+from parlai_q2.io.data_sets import fetch_files, list_files, read_rows
 
 SOURCE = (
     'https://raw.githubusercontent.com/alexa/factual-consistency-analysis-of-dialogs/'
     'bcd3592e3f1eb3875916b43504bf9d1a5d7ffd2e/human_annotations/'
 )
-CROWD = SOURCE + 'factual_dataset_crowd/'
-PUBLISHED = [
-    PublishedFile(
-        SOURCE + 'factual_dataset_expert.csv',
-        'factual_dataset_expert.csv',
-        '2b6d8edc1bc0b774a328e56a0ce0af2b033c621779b91201ca43b1ccbdd544a7',
-    ),
-    PublishedFile(
-        CROWD + 'gt.csv',
-        'gt.csv',
-        '919707863654b3dc5b59bc58dbd0d80aeadceed391c09b27f1c1d0807a01a2d3',
-    ),
-    PublishedFile(
-        CROWD + 'knn.csv',
-        'knn.csv',
-        '18954592325b783339427bfa5d814d254762ec679d34571d9d340d9511a4e93f',
-    ),
-    PublishedFile(
-        CROWD + 'dpr.csv',
-        'dpr.csv',
-        '0356b589903887fdfbed625c46abcb23098a50364d34d92ca68e02adfd22b9ea',
-    ),
-]
+CHECKSUMS = """
+factual_dataset_expert.csv
+2b6d8edc1bc0b774a328e56a0ce0af2b033c621779b91201ca43b1ccbdd544a7
+factual_dataset_crowd/gt.csv
+919707863654b3dc5b59bc58dbd0d80aeadceed391c09b27f1c1d0807a01a2d3
+factual_dataset_crowd/knn.csv
+18954592325b783339427bfa5d814d254762ec679d34571d9d340d9511a4e93f
+factual_dataset_crowd/dpr.csv
+0356b589903887fdfbed625c46abcb23098a50364d34d92ca68e02adfd22b9ea
+"""
+PUBLISHED = list_files(SOURCE, CHECKSUMS)
 
 # Fetches the needed files into the task's folder.
 build = partial(fetch_files, task='rome', files=PUBLISHED)

@@ -8,7 +8,6 @@ The file is on the first author's site. No checksum is published: its SHA-256 is
 and its responses are counted.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,11 +15,11 @@ from itertools import chain
 from pathlib import Path
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_list
+from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_list, warn_of_count
 from parlai_q2.json_values import JsonObject, is_number
 
 NAME = 'tc_usr_data.json'
-PUBLISHED = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]
+PUBLISHED = [PublishedFile('http://shikib.com/tc_usr_data.json')]
 # Fetches the file into the task's folder.
 build = partial(fetch_files, task='topical_chat_usr', files=PUBLISHED)
 
@@ -68,11 +67,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     """Read the responses of systems, context by context."""
     chosen = select_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath, [NAME]) / NAME)
-    if len(responses) != PUBLISHED_RESPONSES:
-        logging.getLogger(__name__).warning(
-            f'tc_usr_data.json has {len(responses)} responses; the paper counts '
-            f'{PUBLISHED_RESPONSES}. Is it the published file?'
-        )
+    warn_of_count(NAME, 'responses', len(responses), PUBLISHED_RESPONSES)
     return [t for t in responses if t.system in (chosen['system'] or SYSTEMS)]
 
 

@@ -211,5 +211,5 @@ def expect(monkeypatch) -> None:
             data = files[published.name]
             checksum = hashlib.sha256(data).hexdigest() if published.sha256 else ''
             url = f'https://example.invalid/{published.name}'
-            expected.append(PublishedFile(url, published.name, checksum))
+            expected.append(PublishedFile(url, checksum))
         monkeypatch.setitem(reader.build.keywords, 'files', expected)
