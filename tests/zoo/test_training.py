@@ -79,6 +79,7 @@ def test_a_detector_learns_classes_and_twins(bert, tmp_path, capsys):
 
 def test_an_adapter_is_merged_and_a_share_is_taken(bert, tmp_path, capsys):
     options = ('--lora-rank', '2', '--share', '0.5', '--epochs', '1')
+    options += ('--frozen-layers', '1')
     run(train_detector, CLASS_ROWS, bert, tmp_path, capsys, *options)
     names = {path.name for path in (tmp_path / 'out' / 'converted').iterdir()}
     assert {'model.bin', 'head.safetensors', 'sha256.json'} <= names

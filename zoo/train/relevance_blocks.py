@@ -217,16 +217,16 @@ class BlockSource:
             for p in self.by_passage[pool['knowledge'][0]]
             if p is not pool and not are_alike(p['history'][-1], pool['history'][-1])
         ]
-        if others:
-            block.turns.append(draw.choice(others)['history'])
+        other = draw.choice(others) if others else None
+        if other:
+            block.turns.append(other['history'])
         for reply in replies:
             best = {0: is_best(reply)}
-            if others and reply['g'] == 1 and best[0]:
+            if other and reply['g'] == 1 and best[0]:
                 best[1] = False
             support = {} if reply['g'] == 'n' else {0: float(reply['g'])}
             block.add(reply['text'], best=best, support=support)
-        if others:
-            other = next(p for p in others if p['history'] is block.turns[1])
+        if other:
             right = [r for r in other['candidates'] if is_best(r) and r['g'] == 1]
             for reply in draw.sample(right, min(len(right), 1)):
                 block.add(reply['text'], best={0: False, 1: True})

@@ -82,8 +82,11 @@ def train_model(
     Train, or resume from the last checkpoint; return the model, with any adapter
     merged.
     """
+    adapted = _add_adapter(model, args.lora_rank)
+    # The adapter's terms are inside the model's layers.
+    freeze(model, args.frozen_layers)
     trainer = trainer_class(
-        model=freeze(_add_adapter(model, args.lora_rank), args.frozen_layers),
+        model=adapted,
         args=_training_arguments(args),
         train_dataset=samples,
         data_collator=collate,
@@ -115,7 +118,7 @@ def _add_adapter(model: Any, rank: int) -> Any:
     return get_peft_model(model, config)
 
 
-def freeze(model: Any, layers: int) -> Any:
+def freeze(model: Any, layers: int) -> None:
     """Leave the embeddings and the lowest layers of an encoder as they are."""
     if layers:
         model.base_model.embeddings.requires_grad_(False)
@@ -123,7 +126,6 @@ def freeze(model: Any, layers: int) -> Any:
         encoder.layer[:layers].requires_grad_(False)
         if hasattr(encoder, 'relative_attention_bias'):  # MPNet's, of all layers
             encoder.relative_attention_bias.requires_grad_(False)
-    return model
 
 
 def average_weights(model: Any, initial: Any, share: float) -> None:

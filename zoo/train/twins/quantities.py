@@ -156,10 +156,9 @@ def _year(year: int, before: str, rng: random.Random) -> tuple[str, str]:
     decade, late = year // 10 % 10, year // 100 == 19
     away = rng.choice((-20, -10, 10, 20))
     if late and decade in DECADES and rng.random() < 0.5:
-        other = (year + away) // 10 % 10
-        return f'the {DECADES[decade]}', f'the {DECADES.get(other, "sixties")}' if (
-            other != decade and DECADES.get(other, 'sixties') != DECADES[decade]
-        ) else 'the 1890s'
+        right = DECADES[decade]
+        wrong = DECADES.get((year + away) // 10 % 10, 'sixties')
+        return f'the {right}', f'the {wrong}' if wrong != right else 'the 1890s'
     if rng.random() < 0.5:
         return f'the {year // 10 * 10}s', f'the {(year + away) // 10 * 10}s'
     century = (year - 1) // 100 + 1
