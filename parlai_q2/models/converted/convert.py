@@ -29,6 +29,7 @@ from parlai_q2.models.converted.folder import (
     convert_tensors,
     read_tensors,
 )
+from parlai_q2.models.converted.int8 import MAX_INT8
 from parlai_q2.models.converted.weights import (
     OUTPUT_LAYERS,
     RELU,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 CONFIG_FIELDS = ('architectures', 'id2label', 'model_type', 'pad_token_id')
 # Matrices with up to this many elements (relative position tables) stay as they are.
 SMALLEST_QUANTISED = 4096
-MAX_INT8 = 127
 
 
 def quantised(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -12,8 +12,9 @@ import numpy as np
 
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, REVISIONS
-from parlai_q2.models.converted.engine import fit_16_bits, open_model
+from parlai_q2.models.converted.engine import open_model
 from parlai_q2.models.converted.folder import CONFIG, WORDS, Converted
+from parlai_q2.models.converted.int8 import fit_16_bits
 from parlai_q2.models.converted.weights import ADD, RELU
 
 WIDTH, LARGEST = 64, 127

@@ -11,7 +11,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from parlai_q2.models.converted.engine import fit_16_bits
+from parlai_q2.models.converted.int8 import fit_16_bits
 from tests.models.converted.sums import constant_encoder
 
 SCORE = """
