@@ -42,10 +42,10 @@ class OnCpu:
         assert (name, compute_type) == ('cuda', 'float16')
         self.encoder = ctranslate2_encoder(place, 'cpu', **options)
 
-    def forward_batch(self, ids, token_type_ids):
-        if len(ids) > self.room:
+    def forward_batch(self, ids, lengths, token_type_ids):
+        if len(token_type_ids) > self.room:
             raise RuntimeError('CUDA failed with error out of memory')
-        return self.encoder.forward_batch(ids, token_type_ids=token_type_ids)
+        return self.encoder.forward_batch(ids, lengths, token_type_ids=token_type_ids)
 
 
 ctranslate2_encoder = ctranslate2.Encoder

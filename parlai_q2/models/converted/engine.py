@@ -21,7 +21,13 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.converted.int8 import fit_16_bits
-from parlai_q2.models.device import equal_batches, in_halves, is_cpu, load_cublas
+from parlai_q2.models.device import (
+    equal_batches,
+    in_halves,
+    is_cpu,
+    load_cublas,
+    padded_length,
+)
 from parlai_q2.models.folder import as_model_error
 from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word
@@ -140,6 +146,11 @@ POSITIONS = 'encoder/position_encodings/encodings'
 # The maximum number of tokens of a call on a CPU: more are not faster, because their
 # intermediate results do not fit in a core's cache, and take more memory.
 MAX_BATCH_TOKENS = 256
+# In int8 on a CPU, inputs of these numbers of tokens are padded to a multiple of
+# PADDING_STEP, so that they share calls, each of which costs as much as 20 tokens. The
+# last bits depend on the padded length, which an input has alone and in every batch.
+# Shorter inputs are multiplied in another way, and longer ones fill a call.
+PADDED_LENGTHS, PADDING_STEP = range(16, 101), 10
 
 
 class ConvertedModel:
@@ -191,6 +202,8 @@ class ConvertedEncoder(ConvertedModel):
             converted = replace(converted, model=fit_16_bits(converted.model))
         super().__init__('Encoder', converted, device, compute_type, batch_size)
         self.on_gpu = not device.startswith('cpu')
+        is_padded = compute_type == ComputeType.INT8 and not self.on_gpu
+        self.padded_lengths = PADDED_LENGTHS if is_padded else range(0)
         self.word_count = _count_rows(converted.model, WORDS)
         self.segment_count = max(1, _count_rows(converted.model, SEGMENTS_OR_POSITIONS))
         self.max_tokens = _count_rows(converted.model, POSITIONS)
@@ -211,9 +224,10 @@ class ConvertedEncoder(ConvertedModel):
 
     def means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The mean of the last hidden states, [M], of each input."""
-        # Means over the tokens of hidden states [B, L, M].
+        # Means over the tokens of hidden states [L, M].
         return self._read_in_batches(
-            inputs, lambda batch: list(self._run(batch, 'last_hidden_state').mean(1))
+            inputs,
+            lambda batch: [h.mean(0) for h in self._run(batch, 'last_hidden_state')],
         )
 
     def _outputs(self, inputs: Sequence['Encoding'], hidden: str) -> list[np.ndarray]:
@@ -233,8 +247,7 @@ class ConvertedEncoder(ConvertedModel):
         read: Callable[[Sequence['Encoding']], list[np.ndarray]],
     ) -> list[np.ndarray]:
         """Call ``read`` for inputs of one length; return its result for each input."""
-        lengths = [len(item) for item in inputs]
-        longest = max(lengths, default=0)
+        longest = max(map(len, inputs), default=0)
         if longest > self.max_tokens:
             raise ConfigError(
                 f'{self.place} reads at most {self.max_tokens} tokens at once, but was '
@@ -243,6 +256,7 @@ class ConvertedEncoder(ConvertedModel):
             )
         self._check_ids(inputs)
         max_tokens = None if self.on_gpu else MAX_BATCH_TOKENS
+        lengths = [self._padded_length(item) for item in inputs]
         batches = equal_batches(lengths, self.batch_size, self.workers, max_tokens)
         inputs_per_batch = [[inputs[i] for i in batch] for batch in batches]
         if self.workers > 1 and len(batches) > 1:
@@ -269,17 +283,38 @@ class ConvertedEncoder(ConvertedModel):
                     f'tokens that {MODEL} has no row for.'
                 )
 
-    def _run(self, inputs: Sequence['Encoding'], hidden: str) -> np.ndarray:
-        """Run a batch; return the hidden states of the output with this name."""
-        ids = [item.ids for item in inputs]
-        if self.first_position is None:
-            second_ids = [item.type_ids for item in inputs]
-        else:
-            end = self.first_position + len(ids[0])
-            second_ids = [list(range(self.first_position, end))] * len(ids)
+    def _padded_length(self, item: 'Encoding') -> int:
+        if len(item) not in self.padded_lengths:
+            return len(item)
+        return min(padded_length(len(item), PADDING_STEP), self.max_tokens)
+
+    def _run(self, inputs: Sequence['Encoding'], hidden: str) -> list[np.ndarray]:
+        """
+        Run a batch of one padded length.
+
+        :param hidden: the name of an output.
+        :return: its hidden states for each input, [M] or [L, M] without padding.
+        """
+        from ctranslate2 import StorageView
+
+        lengths = [len(item) for item in inputs]
+        ids = np.zeros((len(inputs), self._padded_length(inputs[0])), np.int32)
+        second_ids = np.zeros_like(ids)
+        for n, (item, length) in enumerate(zip(inputs, lengths, strict=True)):
+            ids[n, :length] = item.ids
+            second_ids[n, :length] = item.type_ids
+        if self.first_position is not None:
+            second_ids[:] = self.first_position + np.arange(ids.shape[1])
         with as_model_error(self.place):
-            output = self.model.forward_batch(ids, token_type_ids=second_ids)
-        return self._array(getattr(output, hidden))
+            output = self.model.forward_batch(
+                StorageView.from_array(ids),
+                StorageView.from_array(np.array(lengths, np.int32)),
+                token_type_ids=second_ids.tolist(),
+            )
+        states = self._array(getattr(output, hidden))
+        if states.ndim == 2:
+            return list(states)
+        return [rows[:length] for rows, length in zip(states, lengths, strict=True)]
 
     def _array(self, view: Any) -> np.ndarray:
         if self.on_gpu:

@@ -63,6 +63,22 @@ def test_calls_have_inputs_of_one_length_and_a_limit_of_tokens():
     assert equal_batches(lengths, 32) == [[5], [1, 4], [0, 2, 3, 6]]
 
 
+def test_inputs_of_similar_lengths_share_a_call(monkeypatch):
+    model = load(SequenceNliModel, 'detector', monkeypatch, 1)
+    pairs = [
+        ('Bees live in hives of wax and wood.', 'Bees eat' + n * ' eat')
+        for n in range(5)
+    ]
+    alone = [model.classify([pair])[0] for pair in pairs]
+    encoder, _ = model._loaded()
+    calls = []
+    run = encoder._run
+    monkeypatch.setattr(encoder, '_run', lambda *args: calls.append(args) or run(*args))
+    assert model.classify(pairs) == alone
+    assert len({len(item) for inputs, _ in calls for item in inputs}) == 5
+    assert len(calls) == 2
+
+
 def test_threads_share_a_model(monkeypatch):
     model = load(SequenceNliModel, 'detector', monkeypatch, 2)
     expected = model.classify(PAIRS[:6])
