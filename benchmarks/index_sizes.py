@@ -36,7 +36,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 
 
 def passages(text: list[str], size: int) -> Iterator[str]:
-    """So many passages of sentences drawn from a text."""
+    """Make ``size`` passages of random sentences of a text."""
     generator = random.Random(SEED)
     for _ in range(size):
         passage = ''
@@ -46,7 +46,7 @@ def passages(text: list[str], size: int) -> Iterator[str]:
 
 
 def queries(text: list[str]) -> Iterator[str]:
-    """Runs of words of further passages."""
+    """Draw a run of words from each of the first passages."""
     generator = random.Random(SEED + 1)
     for passage in passages(text, QUERIES):
         words = passage.split()

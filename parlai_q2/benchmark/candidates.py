@@ -1,9 +1,9 @@
 """
-What more candidates give: the time of a turn, and how often a wrong reply is chosen,
-for each strategy and number of candidates of a generator.
+Measures what more candidates give: the time of a turn, and how often a wrong reply is
+chosen, for each strategy and number of candidates of a generator.
 
-The judge is a scorer that does not choose. Times are of the processor, all cores
-together, since other programs disturb them least.
+The judge is a scorer that does not choose. Times are processor times of all cores
+together, which other programs disturb least.
 """
 
 import time
@@ -50,7 +50,7 @@ SHARES = {SearchMethod.BEAM: 4, SearchMethod.NUCLEUS: 3, SearchMethod.DELAYED: 3
 
 def searches(strategy: str, number: int) -> str:
     """
-    So many candidates by a strategy, as ``--candidate-strategies`` has it.
+    ``number`` candidates by a strategy, in the form of ``--candidate-strategies``.
 
     >>> searches('mixed', 20)
     'beam:8,nucleus:6,delayedbeam:6'

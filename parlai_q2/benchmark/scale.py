@@ -48,7 +48,10 @@ def cases(actors: int, cache: Path | None, ray: bool) -> dict[str, list[str]]:
 def write_records(
     path: Path, turns: Sequence[Mapping[str, str]], records: int, distinct: int
 ) -> None:
-    """Write so many records, of which ``distinct`` differ by a number."""
+    """
+    Write ``records`` records, of which ``distinct`` differ, by a number in the
+    response.
+    """
     with open(path, 'w', encoding='utf-8') as stream:
         for record in range(records):
             number = record % distinct

@@ -153,7 +153,7 @@ def judge_pairs(
     consistent: Sequence[bool],
     features: Sequence[str],
 ) -> Pairs:
-    """The pairs on which a scorer has a verdict, with its scores."""
+    """The pairs on which a scorer reaches a verdict, with its scores."""
     judged = [
         (example.knowledge_text, label, score)
         for example, label, score in zip(

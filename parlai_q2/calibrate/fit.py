@@ -39,7 +39,7 @@ FOLD_SEED = 0
 
 
 class Aim(Word):
-    """The aim of a threshold: the highest accuracy, or a share of one class."""
+    """What a threshold aims at: the highest accuracy, or a share of one class."""
 
     ACCURACY = 'accuracy'
     RECALL = 'recall'
@@ -47,7 +47,7 @@ class Aim(Word):
 
 
 class Target(NamedTuple):
-    """An aim, with the share of ``recall`` or ``false_alarms``."""
+    """What a threshold aims at, with the share for ``recall`` or ``false_alarms``."""
 
     kind: str
     share: float = 0.0

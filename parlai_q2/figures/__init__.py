@@ -1,4 +1,4 @@
 """
-Figures of scores and annotations, drawn with matplotlib, which the extra ``plots``
-installs. Everything is drawn from plain numbers; whose they are is known elsewhere.
+Draws figures with matplotlib, which the extra ``plots`` installs. The functions draw
+plain numbers, and know nothing of scorers and sets.
 """

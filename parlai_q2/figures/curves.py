@@ -1,8 +1,9 @@
 """
 Draws how a scorer ranks and how it is calibrated: precision-recall and ROC curves of
-several scorers in one panel, and reliability diagrams. Is a value of 0.8 right 80 % of
-the time? (DeGroot and Fienberg 1983.) The expected calibration error is the mean
-distance between the two, over tenths of the values (Naeini et al. 2015).
+several scorers in one panel, and reliability diagrams. Are 80 % of the responses with a
+value of 0.8 consistent? (DeGroot and Fienberg 1983.) The expected calibration error is
+the mean distance between value and share, over tenths of the values (Naeini et al.
+2015).
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,10 @@ class Ranked:
 def _counts(
     values: 'np.ndarray', positive: 'np.ndarray'
 ) -> tuple['np.ndarray', 'np.ndarray']:
-    """Positives and negatives among the highest values, at each distinct value: [K]."""
+    """
+    How many positives and negatives have at least each distinct value, from the highest
+    down: [K] each.
+    """
     import numpy as np
 
     hits, alarms = Sweep(values, positive).counts(np.ones((1, len(values))))
@@ -68,7 +72,7 @@ def roc(
 def draw_precision_recall(
     axes: 'Axes', curves: Sequence[Ranked], consistent: bool, title: str
 ) -> None:
-    """Draw how precisely one of two classes is found; marks show the thresholds."""
+    """Draw precision-recall curves of one of two classes; marks show the thresholds."""
     for n, curve in enumerate(curves):
         positive = curve.consistent if consistent else ~curve.consistent
         sign = 1 if consistent else -1
@@ -85,7 +89,7 @@ def draw_precision_recall(
 
 
 def draw_roc(axes: 'Axes', curves: Sequence[Ranked], title: str) -> None:
-    """Draw how many consistent responses are found, at the cost of others."""
+    """Draw ROC curves of consistent responses; marks show the thresholds."""
     for n, curve in enumerate(curves):
         alarms, hits = roc(curve.values, curve.consistent)
         called, point = _called(curve, True), None
@@ -173,7 +177,9 @@ def calibration_error(tenths: Sequence[Bin]) -> float | None:
 
 
 def draw_reliability(axes: 'Axes', curve: Ranked) -> None:
-    """Draw the share of consistent responses, and how many there are, by the value."""
+    """
+    Draw the share of consistent responses by the value, and bars for their number.
+    """
     tenths = bins(curve.values, curve.consistent)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     most = max(b.size for b in tenths)

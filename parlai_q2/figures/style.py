@@ -77,7 +77,7 @@ def line_style(n: int, size: float = 3) -> dict[str, Any]:
 
 @contextmanager
 def new_figure(height: float) -> Iterator['Figure']:
-    """A figure of so many inches to draw on and to save inside the context."""
+    """A figure of a height in inches, to draw on and save inside the context."""
     with check_matplotlib().rc_context(_STYLE):
         # Without pyplot there is no window and no global state.
         from matplotlib.figure import Figure
@@ -106,7 +106,10 @@ def data_address(path: Path) -> str:
 
 
 def panels(figure: 'Figure', count: int, **options: Any) -> list['Axes']:
-    """So many panels, at most :data:`MOST_PANELS` in a row, rows equally long."""
+    """
+    Make ``count`` panels, at most :data:`MOST_PANELS` in a row, in rows of equal
+    length.
+    """
     rows = rows_of_panels(count)
     columns = -(-count // rows)
     all_axes = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
@@ -116,5 +119,5 @@ def panels(figure: 'Figure', count: int, **options: Any) -> list['Axes']:
 
 
 def rows_of_panels(count: int) -> int:
-    """In how many rows :func:`panels` puts so many."""
+    """The number of rows of :func:`panels`."""
     return -(-count // MOST_PANELS)

@@ -1,8 +1,8 @@
 """
 Swaps an entity for another of its type, one of Conv-FEVER's perturbations (Santhanam et
-al. 2021): every mention of an entity that a text (knowledge, or the
-conversation before) shares with the response is replaced by another of the same type
-from the same conversation.
+al. 2021): an entity that a text (the knowledge, or the conversation before) shares with
+the response is replaced, wherever it is mentioned, by another of the same type from the
+same conversation.
 """
 
 import random
@@ -103,8 +103,8 @@ def swap_one(
     draw: random.Random,
 ) -> Changed | None:
     """
-    A text with one of its entities replaced by one that the avoided text does not
-    mention.
+    Replace an entity of a text by another of its type that the avoided text does not
+    mention; None if there is none.
     """
     for entity in draw.sample(entities, len(entities)):
         candidates = replacements(entity, avoided, index.get(entity.type, ()))
@@ -118,10 +118,7 @@ def swap_one(
 def replacements(
     entity: Entity, response: str, of_type: Sequence[Entity]
 ) -> list[Entity]:
-    """
-    Find the entities that are not another name for this one, and that a response does
-    not mention.
-    """
+    """The entities that are not another name for this one, and not in the response."""
     return [
         other
         for other in of_type
