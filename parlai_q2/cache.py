@@ -4,8 +4,8 @@ signature. It is one SQLite file, which many processes and threads can use at on
 
 A score is looked up by the scorer's full signature, knowledge and response. When the
 file exceeds its size limit, the scores that were not used for longest are deleted. If
-the file cannot be used (damaged, locked, read-only, a full disk), the cache warns once,
-and scoring goes on without it.
+the file cannot be used (damaged, locked, a full disk), the cache warns once, and
+scoring goes on without it. A file that cannot be written is only read.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,6 +117,12 @@ class ScoreCache:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, '_connections': {}}
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the file exists, but it or its folder cannot be written."""
+        places = (self.path, self.path.parent)
+        return self.path.exists() and not all(os.access(p, os.W_OK) for p in places)
+
     def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
         """The scores of those pairs (knowledge, response) that have one here."""
         scores: dict[Pair, Score] = {}
@@ -136,7 +142,7 @@ class ScoreCache:
                     scores[pair] = score
                     if row[1]:
                         unnoted.append((now, key))
-            if unnoted:
+            if unnoted and not self.is_read_only:
                 with connection:
                     note = 'UPDATE scores SET used = ? WHERE key = ?'
                     connection.executemany(note, unnoted)
@@ -144,7 +150,7 @@ class ScoreCache:
 
     def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
         """Keep the scores of pairs, either all or none, replacing earlier ones."""
-        if not self.usable or not scores:
+        if not self.usable or not scores or self.is_read_only:
             return
         now = int(time.time())
         rows = [
@@ -223,7 +229,13 @@ class ScoreCache:
     def _connect(self) -> sqlite3.Connection:
         here = _here()
         if here not in self._connections:
-            self._connections[here] = open_file(self.path)
+            is_read_only, is_first = self.is_read_only, not self._connections
+            self._connections[here] = open_file(self.path, is_read_only)
+            if is_read_only and is_first:
+                _logger.warning(
+                    f'The score cache {self.path} cannot be written. Its scores are '
+                    f'used, and no others kept. To keep them, give {ANOTHER}.'
+                )
         return self._connections[here]
 
     @contextmanager
@@ -246,7 +258,7 @@ class ScoreCache:
         return f'The score cache {self.path} cannot be used: {error}. {remedy}'
 
 
-def open_file(path: Path) -> sqlite3.Connection:
+def open_file(path: Path, is_read_only: bool = False) -> sqlite3.Connection:
     """
     Open a cache, creating it and its table if needed.
 
@@ -254,9 +266,11 @@ def open_file(path: Path) -> sqlite3.Connection:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # What another process is just creating has no application id yet.
-    with locked(path, BUSY_TIMEOUT):
+    with nullcontext() if is_read_only else locked(path, BUSY_TIMEOUT):
         check_ours(path)
-        connection = sqlite3.connect(path, BUSY_TIMEOUT)
+        # Where SQLite can make no file for its locks, it reads only what nobody writes.
+        url = path.resolve().as_uri() + ('?immutable=1' if is_read_only else '')
+        connection = sqlite3.connect(url, BUSY_TIMEOUT, uri=True)
         try:
             (version,) = connection.execute('PRAGMA user_version').fetchone()
             if version > VERSION:
@@ -266,10 +280,11 @@ def open_file(path: Path) -> sqlite3.Connection:
                 )
             if version < VERSION:
                 connection.executescript(CREATE)
-            connection.execute('PRAGMA journal_mode = WAL')
-            # With WAL, a killed process loses nothing. A power cut may lose the last
-            # writes; those scores are computed again.
-            connection.execute('PRAGMA synchronous = NORMAL')
+            if not is_read_only:
+                connection.execute('PRAGMA journal_mode = WAL')
+                # With WAL, a killed process loses nothing. A power cut may lose the
+                # last writes; those scores are computed again.
+                connection.execute('PRAGMA synchronous = NORMAL')
         except BaseException:
             connection.close()
             raise
