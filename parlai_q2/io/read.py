@@ -150,20 +150,19 @@ def read_lines(
             first = False
         if names:
             line = line._replace(value=rename_fields(line.value, names))
-        if format in TABLES:
-            line = line._replace(value=_read_cells(line.value))
-        yield line
+        yield _read_cells(line) if format in TABLES else line
 
 
-def _read_cells(fields: JsonObject) -> JsonObject:
-    """The cells of a table's row, with JSON lists in those that may have a list."""
-    lists: JsonObject = {}
+def _read_cells(line: Line) -> Line:
+    """Read JSON lists in those cells of a table's row that may have a list."""
+    lists, nulled = JsonObject(), list[str]()
     for name in LISTS:
-        text = fields.get(name)
+        text = line.value.get(name)
         if isinstance(text, str) and text.lstrip().startswith('['):
             with suppress(ValueError, RecursionError):
-                lists[name], _ = read_json(text)
-    return {**fields, **lists}
+                lists[name], names = read_json(text)
+                nulled += [f'{name}.{inner}' if inner else name for inner in names]
+    return line._replace(value={**line.value, **lists}, nulled=tuple(nulled))
 
 
 def _read_any(path: Location, format: str) -> Iterator[Line]:

@@ -36,3 +36,14 @@ def test_score_writes_null_and_says_so(tmp_path, chunks):
     assert second['kept'] == [None, 1.5]
     assert summary['nulled'] == {'p': 2, 'q.r': 1}
     assert summary['bad'] == 0
+
+
+def test_lists_in_cells_are_counted_too(tmp_path):
+    infile, outfile = tmp_path / 'in.csv', tmp_path / 'out.jsonl'
+    passage = '[{""text"": ""Bees dance."", ""rank"": NaN}]'
+    infile.write_text(f'knowledge,response\n"{passage}",Bees dance.\n')
+    files = ['--infile', str(infile), '--outfile', str(outfile)]
+    summary = run_command('score', *files, '--measure', 'precision')
+    [line] = strict(outfile.read_text())
+    assert line['knowledge'] == [{'text': 'Bees dance.', 'rank': None}]
+    assert summary['nulled'] == {'knowledge.rank': 1}
