@@ -1,15 +1,11 @@
 """
 ParlAI mutators that score a task's labels against their knowledge. Importing this
 module, as all of parlai_q2's agents, tasks and commands do, registers their names with
-ParlAI.
-
-Labels are scored many at a time: those of an episode together with those of the
-episodes after it (:mod:`~parlai_q2.parlai.ahead`).
+ParlAI. The labels of an episode are scored in one call.
 """
 
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -37,27 +33,13 @@ from parlai_q2.filtering.control import (
     terciles,
 )
 from parlai_q2.filtering.conversation import split_at_gaps
-from parlai_q2.filtering.judge import (
-    CHUNK,
-    LabelledTurn,
-    judge_episode,
-    read_labels,
-    read_turns,
-)
+from parlai_q2.filtering.judge import judge_episode, read_labels, read_turns
 from parlai_q2.models.device import AUTO, CPU
-from parlai_q2.parlai.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.parlai.filtered_files import add_filter_options, policy_from_opt
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import DEFAULTS, Role
-from parlai_q2.scorers.shell import make_pair
 from parlai_q2.turns import Example
 
-# The episodes to look at for CHUNK labels at most, and the scores to keep in memory.
-MOST_EPISODES, MOST_SCORES = 4 * CHUNK, 16 * CHUNK
-# The number of unexpected episodes in a row before looking ahead ends.
-MOST_SURPRISES = 2
-
-watch_teachers()
 SCORE, LABEL, EVIDENCE = 'q2_score', 'q2_score_label', 'q2_evidence'
 PREFIX = 'q2-filter-'
 # ParlAI recurses for every episode that is left out. Python allows about a thousand
@@ -86,81 +68,23 @@ class ScoringMutator(ManyEpisodeMutator):
     def __init__(self, opt: Opt):
         super().__init__(opt)
         self.source = source_from_opt(opt)
-        self._teacher: tuple[Any, int] | None = None
-        self._scores: OrderedDict[tuple[Any, ...], Score] = OrderedDict()
-        # The number of episodes looked at that have not come yet, and of unexpected
-        # ones in a row.
-        self._seen_ahead = self._surprises = 0
 
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer, created on first use, in the process that uses it."""
         return mutator_scorer(self.opt, self.make_scorer)
 
-    def examples_to_score(self, turns: Sequence[LabelledTurn]) -> list[Example]:
-        """Select the examples of an episode to score: the first of each turn."""
-        return [turn.examples[0] for turn in turns if turn.examples]
-
-    def will_read(self, teacher: object, place: int) -> None:
-        """Note the teacher whose episodes come next; see :mod:`.ahead`."""
-        self._teacher = teacher, place
-
-    def scores(self, turns: Sequence[LabelledTurn]) -> list[Score]:
-        """
-        Score the :meth:`examples_to_score` of an episode, in order. Unless all scores
-        are known, the next episodes are scored in the same call.
-        """
-        pending = self.examples_to_score(turns)
-        new = [example for example in pending if make_pair(example) not in self._scores]
-        if new:
-            self._surprises += self._seen_ahead > 0
-            together = self._ahead(new) if self._may_look() else new
-            for example, score in zip(together, self.scorer.score(together)):
-                self._scores[make_pair(example)] = score
-        elif self._seen_ahead:
-            self._seen_ahead -= 1
-            self._surprises *= self._seen_ahead > 0
-        ordered = [self._scores[make_pair(example)] for example in pending]
-        while len(self._scores) > MOST_SCORES:
-            self._scores.popitem(last=False)
-        return ordered
-
     def first_labels(
         self, episode: list[Message]
     ) -> list[tuple[Example | None, Score | None]]:
         """Return the first label of each turn and its score; None without a label."""
         turns = read_turns(episode, self.source)
-        scores = iter(self.scores(turns))
+        labelled = [turn.examples[0] for turn in turns if turn.examples]
+        scores = iter(self.scorer.score(labelled))
         return [
             (turn.examples[0], next(scores)) if turn.examples else (None, None)
             for turn in turns
         ]
-
-    def _may_look(self) -> bool:
-        # Earlier mutators that draw random numbers produce other texts each time.
-        if self._surprises > MOST_SURPRISES or self._teacher is None:
-            return False
-        # In random order, seen episodes come much later, when only the cache has them.
-        return in_order(self._teacher[0]) or self.opt.get('cache') is not False
-
-    def _ahead(self, pending: Sequence[Example]) -> list[Example]:
-        """
-        Return the pending examples and those of the next episodes without a score,
-        enough to fill a call.
-        """
-        assert self._teacher is not None
-        batch = {make_pair(example): example for example in pending}
-        missing = CHUNK - len(batch)
-        episodes = 0
-        for episode in upcoming(*self._teacher) if missing > 0 else ():
-            for example in self.examples_to_score(read_turns(episode, self.source)):
-                if make_pair(example) not in self._scores:
-                    batch.setdefault(make_pair(example), example)
-            episodes += 1
-            if len(batch) >= CHUNK or episodes >= MOST_EPISODES:
-                break
-        self._seen_ahead = episodes if in_order(self._teacher[0]) else 0
-        return list(batch.values())
 
 
 def mutator_scorer(
@@ -222,17 +146,14 @@ class FilterMutator(ScoringMutator):
         self._kept: dict[int, bool] = {}
         weakref.finalize(self, log_counts, self._kept, self.opt)
 
-    def examples_to_score(self, turns: Sequence[LabelledTurn]) -> list[Example]:
-        """Select all examples: every label is scored."""
-        return [*chain.from_iterable(turn.examples for turn in turns)]
-
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """Return the kept turns of an episode, as any number of episodes."""
         if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
         policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
         turns = read_turns(episode, self.source)
-        judged = judge_episode(turns, iter(self.scores(turns)), policy)
+        examples = [*chain.from_iterable(turn.examples for turn in turns)]
+        judged = judge_episode(turns, iter(self.scorer.score(examples)), policy)
         for message, turn in zip(episode, judged):
             shown = str(message.get('text')), turn.knowledge, *read_labels(message)
             self._kept[hash(shown)] = turn.decision.is_kept
