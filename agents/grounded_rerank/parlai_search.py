@@ -1,25 +1,25 @@
 """
 The adapter around ParlAI's own generators. It runs their searches with several
 strategies and pools the candidates.
+
+Samples are reproducible: each step of each search gets its own seed, derived from
+``--candidate-seed``, the strategy, the context and the step. A turn's candidates
+therefore depend neither on earlier turns nor on the other examples in the batch.
 """
 
+import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
 from parlai.core.dict import DictionaryAgent
+from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent, TreeSearch
+from parlai.utils.torch import neginf
 
-from parlai_q2.agents.grounded_rerank.side_by_side import (
-    SearchPlan,
-    SearchSeeder,
-    is_small_enough,
-    preserve_random_state,
-    search_side_by_side,
-    searching,
-)
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, SearchMethod, Strategy
 from parlai_q2.parlai.generator import SearchPhase
@@ -38,6 +38,8 @@ NOT_PARLAI_SEARCH = ('parlai.agents.hugging_face.t5',)
 
 # TorchGeneratorAgent's default for --beam-length-penalty.
 PARLAI_LENGTH_PENALTY = 0.65
+# The tokens that replies must begin with, by the example's index in the batch.
+Beginnings = Mapping[int, Sequence[int]]
 
 
 class ParlaiSearchMixin(_Generator):
@@ -48,8 +50,8 @@ class ParlaiSearchMixin(_Generator):
 
     generator_class: Any
     strategies: Sequence[Strategy]
-    # Seeds the running search; None leaves it to the global random state.
-    search_seeder: SearchSeeder | None = None
+    # Guides the running searches; None leaves them to the global random state.
+    search_guide: 'SearchGuide | None' = None
 
     @property
     def empty_candidate(self) -> Candidate:
@@ -103,26 +105,23 @@ class ParlaiSearchMixin(_Generator):
         :param search_options: further arguments of the generator's ``_generate``.
         :raises ConfigError: when the generator does not return a list of candidates.
         """
-        strategies = _plan_searches(self.strategies, searches)
-        size = len(self.dict)
-        plan = [(strategy.with_spares(size), rows) for strategy, rows in strategies]
-        seed = self.opt.get('candidate_seed') or 0
-        can_share_steps = self._uses_parlai_loop and not search_options
-        if can_share_steps and is_small_enough(batch, plan):
-            results = search_side_by_side(
-                self, batch, plan, seed, max_ts=max_ts, prefix_tokens=prefix_tokens
-            )
-        else:
-            search_options['prefix_tokens'] = prefix_tokens
-            results = self._search_one_by_one(
-                batch, plan, seed, max_ts=max_ts, search_options=search_options
-            )
+        forced = [] if prefix_tokens is None else prefix_tokens.tolist()
+        selected = [phase.select(self.strategies) for phase in searches]
         pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
-        for (strategy, examples), finished_searches in zip(
-            strategies, results, strict=True
-        ):
-            for example, finished in zip(examples, finished_searches, strict=True):
-                pools[example] += collect(self, finished, strategy)
+        for strategy in self.strategies:
+            examples = [n for n, chosen in enumerate(selected) if strategy in chosen]
+            if not examples:
+                continue
+            results = self._search(
+                batch,
+                strategy.with_spares(len(self.dict)),
+                max_ts,
+                dict(enumerate(forced)),
+                prefix_tokens=prefix_tokens,
+                **search_options,
+            )
+            for example in examples:
+                pools[example] += collect(self, results[example], strategy)
         return pools
 
     def candidates_beginning_with(
@@ -139,57 +138,46 @@ class ParlaiSearchMixin(_Generator):
         :return: the candidates, by index; empty if the generator does not search with
             ParlAI's loop.
         """
-        pools: dict[int, list[Candidate]] = {}
         if not self._uses_parlai_loop or search_options or prefix_tokens is not None:
-            return pools
-        seed = self.opt.get('candidate_seed') or 0
+            return {}
+        forced = {n: beginning_tokens(self.dict, t) for n, t in beginnings.items()}
+        forced = {n: tokens for n, tokens in forced.items() if 0 < len(tokens) < max_ts}
+        if not forced or batch.text_vec is None:
+            return {}
         beam = Strategy(SearchMethod.BEAM, NAMED_CANDIDATES)
-        for index, text in beginnings.items():
-            tokens = beginning_tokens(self.dict, text)
-            plan: SearchPlan = [(beam, [index])]
-            if 0 < len(tokens) < max_ts and is_small_enough(batch, plan):
-                prefixes = batch.text_vec.new_tensor([tokens] * batch.batchsize)
-                [[finished]] = search_side_by_side(
-                    self, batch, plan, seed, max_ts=max_ts, prefix_tokens=prefixes
-                )
-                pools[index] = collect(self, finished, beam)
-        return pools
+        results = self._search(batch, beam, max_ts, forced)
+        return {n: collect(self, results[n], beam) for n in forced}
 
-    def _search_one_by_one(
+    def _search(
         self,
         batch: Batch,
-        plan: SearchPlan,
-        seed: int,
+        strategy: Strategy,
         max_ts: int,
-        search_options: Mapping[str, Any],
-    ) -> list[list[list[TreeSearch]]]:
+        beginnings: Beginnings,
+        **search_options: Any,
+    ) -> list[list[TreeSearch]]:
         """
-        Search with the generator's own loop, one strategy after another.
+        Search with the generator's own loop.
 
-        :param plan: the strategies, each with the examples to search for.
-        :return: for each strategy and each of its examples, the finished searches.
+        :return: the finished searches of each of B examples: one, or one for each of
+            its documents (RAG-Sequence).
         :raises ConfigError: when the number of searches does not fit the batch.
         """
-        results = []
-        with preserve_random_state(batch):
-            for strategy, examples in plan:
-                # A generator may write into its batch (RAG does), so each search gets a
-                # copy.
-                copy = type(batch)(**batch)
-                with searching(self, batch, strategy, seed):
-                    _, searches = self._search_loop(
-                        copy, strategy.width, max_ts, **search_options
-                    )
-                # One for each example, or one for each of its documents (RAG-Sequence).
-                count, remainder = divmod(len(searches), batch.batchsize)
-                if not count or remainder:
-                    raise ConfigError(
-                        f'{type(self).__name__} cannot be reranked: for '
-                        f'{batch.batchsize} examples its _generate returned '
-                        f'{len(searches)} searches to take candidates from.'
-                    )
-                results.append([list(searches[n * count :][:count]) for n in examples])
-        return results
+        # A generator may write into its batch (RAG does).
+        copy = type(batch)(**batch)
+        with searching(self, batch, strategy, beginnings):
+            _, searches = self._search_loop(
+                copy, strategy.width, max_ts, **search_options
+            )
+        count, remainder = divmod(len(searches), batch.batchsize)
+        if not count or remainder:
+            raise ConfigError(
+                f'{type(self).__name__} cannot be reranked: for {batch.batchsize} '
+                f'examples its _generate returned {len(searches)} searches to take '
+                'candidates from.'
+            )
+        starts = range(0, len(searches), count)
+        return [list(searches[start : start + count]) for start in starts]
 
     @property
     def _search_loop(self) -> Callable[..., Any]:
@@ -207,9 +195,101 @@ class ParlaiSearchMixin(_Generator):
     def _treesearch_factory(
         self, device: torch.device, verbose: bool = False
     ) -> TreeSearch:
-        """Make the generator's search, seeded while candidates are searched for."""
+        """Make the generator's search, guided while candidates are searched for."""
         search = super()._treesearch_factory(device, verbose=verbose)
-        return self.search_seeder.apply(search) if self.search_seeder else search
+        return self.search_guide.apply(search) if self.search_guide else search
+
+
+@contextmanager
+def searching(
+    agent: TorchGeneratorAgent, batch: Batch, strategy: Strategy, beginnings: Beginnings
+) -> Iterator[None]:
+    """
+    Make an agent search with a strategy while the context lasts, seeded for a batch.
+    Afterwards, torch's random number generators are as they were.
+
+    The generator's other options (block lists, n-gram blocking, length penalty,
+    temperature, minimum length) stay in effect. Clones share one ``opt``, so the agent
+    gets a separate copy.
+    """
+    opt = agent.opt
+    settings = {
+        'inference': strategy.name,
+        'beam_size': strategy.width,
+        'topk': min(strategy.k, len(agent.dict)),
+        'topp': strategy.p,
+        'beam_delay': strategy.delay,
+    }
+    agent.opt = Opt({**opt, **settings})
+    rows = [] if batch.text_vec is None else batch.text_vec.tolist()
+    contexts = [[token for token in row if token != agent.NULL_IDX] for row in rows]
+    recipe = f'{opt.get("candidate_seed") or 0}|{strategy.name}'
+    agent.search_guide = SearchGuide(recipe, contexts, beginnings)
+    vectors = batch.text_vec if batch.text_vec is not None else batch.label_vec
+    on_gpu = [vectors.device] if vectors is not None and vectors.is_cuda else []
+    try:
+        with torch.random.fork_rng(devices=on_gpu):
+            yield
+    finally:
+        agent.opt, agent.search_guide = opt, None
+
+
+class SearchGuide:
+    """
+    Seeds the searches of one batch, and forces their beginnings.
+
+    :param recipe: the seed and the strategy.
+    :param contexts: the tokens of B contexts; empty for a batch without text.
+    """
+
+    def __init__(
+        self, recipe: str, contexts: Sequence[Sequence[int]], beginnings: Beginnings
+    ):
+        self.recipe, self.contexts, self.beginnings = recipe, contexts, beginnings
+
+    def apply(self, search: TreeSearch) -> TreeSearch:
+        """Guide one of ParlAI's searches by wrapping two of its methods."""
+        set_batch_context, select_paths = search.set_batch_context, search.select_paths
+        key, beginning = self.recipe, list[int]()
+
+        def set_context_and_key(
+            rows: Sequence[Sequence[int]], index: int, *options: bool
+        ) -> TreeSearch:
+            nonlocal key, beginning
+            # Some models run several searches for an example, one for each document.
+            document_count = math.ceil(len(rows) / len(self.contexts))
+            example, document = divmod(index, document_count)
+            key = f'{self.recipe}|{self.contexts[example]}'
+            if document_count > 1:
+                key += f'|document {document}'
+            beginning = list(self.beginnings.get(example, ()))
+            return set_batch_context(rows, index, *options)
+
+        def reseed_and_select(
+            logprobs: torch.Tensor, prior_scores: torch.Tensor, current_length: int
+        ) -> object:
+            _reseed(logprobs.device, f'{key}|{current_length}')
+            if current_length < len(beginning):
+                # ParlAI allows every example of a batch the tokens of all.
+                forced = torch.full_like(logprobs, neginf(logprobs.dtype))
+                token = beginning[current_length]
+                forced[:, token] = logprobs[:, token]
+                logprobs = forced
+            return select_paths(logprobs, prior_scores, current_length)
+
+        search.set_batch_context = set_context_and_key
+        search.select_paths = reseed_and_select
+        return search
+
+
+def _reseed(device: torch.device, key: str) -> None:
+    digest = hashlib.blake2b(key.encode(), digest_size=7).digest()
+    number = int.from_bytes(digest, 'big')
+    if device.type == 'cuda':
+        index = torch.cuda.current_device() if device.index is None else device.index
+        torch.cuda.default_generators[index].manual_seed(number)
+    else:
+        torch.default_generator.manual_seed(number)
 
 
 def beginning_tokens(dictionary: DictionaryAgent, text: str) -> list[int]:
@@ -226,17 +306,6 @@ def beginning_tokens(dictionary: DictionaryAgent, text: str) -> list[int]:
     has_frame = hasattr(dictionary, 'frame_label')
     label = dictionary.frame_label(tokens) if has_frame else tokens
     return [*label[: label.index(tokens[0])], *tokens]
-
-
-def _plan_searches(
-    strategies: Sequence[Strategy], searches: Sequence[SearchPhase]
-) -> SearchPlan:
-    selected = [flags.select(strategies) for flags in searches]
-    plan: SearchPlan = []
-    for strategy in strategies:
-        if rows := [n for n, chosen in enumerate(selected) if strategy in chosen]:
-            plan.append((strategy, rows))
-    return plan
 
 
 def collect(
