@@ -7,6 +7,7 @@ names or pairs, and line ends.
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from itertools import chain
 from typing import Any, TypeVar
 
 from parlai_q2.errors import ConfigError, UnknownNameError
@@ -16,9 +17,23 @@ W = TypeVar('W', bound='Word')
 Options = Mapping[str, Any]
 
 
-# The parser of a command, perhaps ParlAI's, or an argument group.
+# The parser of a command, perhaps ParlAI's.
 OptionParser = argparse.ArgumentParser
+# What argparse has no public name for: a parser or an argument group, and the class of
+# the usual option, which ParlAI's parse_kwargs asks for.
 OptionGroup = argparse._ActionsContainer
+StoreAction = argparse._StoreAction
+
+
+def list_options(parser: OptionParser) -> list[argparse.Action]:
+    """The options of a parser, for which argparse has no public name either."""
+    return [*parser._actions]
+
+
+def long_names(parser: OptionParser) -> list[str]:
+    """The names of a parser's options that begin with two dashes."""
+    names = chain.from_iterable(a.option_strings for a in list_options(parser))
+    return [name for name in names if name.startswith('--')]
 
 
 def add_switch(group: OptionGroup, name: str, help: str) -> None:
@@ -28,7 +43,7 @@ def add_switch(group: OptionGroup, name: str, help: str) -> None:
     )
 
 
-class DefaultsAction(argparse._StoreAction):
+class DefaultsAction(StoreAction):
     """
     Stores an option, and sets the defaults that ``find_defaults`` gives for its value.
     They take effect when ParlAI reads the command line again, once it knows the agent's

@@ -24,7 +24,7 @@ from parlai_q2.cli.names import suggesting
 from parlai_q2.cli.scorer_options import add_choice_options, add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
-from parlai_q2.options import Options
+from parlai_q2.options import Options, StoreAction, list_options
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
 from parlai_q2.parlai.generator import CandidateAgent
 from parlai_q2.parlai.model_files import saved_opt
@@ -79,7 +79,7 @@ def drop_options_of_other_commands(opt: dict[str, Any]) -> None:
         return
     parser = ParlaiParser(False, False)
     add_rerank_options(parser)
-    for action in parser._actions:
+    for action in list_options(parser):
         if action.dest not in overridden:
             opt.pop(action.dest, None)
 
@@ -183,7 +183,8 @@ def add_generator_options(parser: ParlaiParser, opt: Opt | None) -> None:
     ``--generator`` may still be unknown. The generator's options are then added when
     the parser reaches it.
     """
-    action_defaults = {action: action.default for action in parser._actions}
+    action_defaults = {action: action.default for action in list_options(parser)}
+    # argparse keeps defaults of options that are still to be added, too.
     defaults = dict(parser._defaults), action_defaults
     name = find_generator_name(opt or {})
     _add_class_options(name, parser, opt)
@@ -198,7 +199,7 @@ def add_generator_options(parser: ParlaiParser, opt: Opt | None) -> None:
     action.added, action.defaults_before = name, defaults
 
 
-class _GeneratorAction(argparse._StoreAction):
+class _GeneratorAction(StoreAction):
     """Stores ``--generator`` and adds its options, replacing those of a wrong guess."""
 
     added: str

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from parlai_q2.errors import ConfigError, UnknownNameError, find_nearest_name
+from parlai_q2.options import list_options, long_names
 
 PREFIX = 'q2:'
 TASK_PREFIX = 'q2_'
@@ -187,9 +187,7 @@ def suggesting_options() -> Iterator[None]:
         name = unknown.split()[0].partition('=')[0]
         # The options are those of the command's own parser.
         command = getattr(parser, '_help_subparser', None) or parser
-        options = chain.from_iterable(a.option_strings for a in command._actions)
-        long_options = [option for option in options if option.startswith('--')]
-        raise UnknownNameError('option', name, long_options)
+        raise UnknownNameError('option', name, long_names(command))
 
     parser_class.error = error
     try:
@@ -238,7 +236,7 @@ def _no_option(key: str, options: dict[str, str]) -> ConfigError:
     optfile = options.get('--init-opt', options.get('-o', 'The option file'))
     # The module is imported already, because the error came from it.
     parser = sys.modules[PARAMS].ParlaiParser(True, True)
-    near = find_nearest_name(key, (action.dest for action in parser._actions))
+    near = find_nearest_name(key, (action.dest for action in list_options(parser)))
     return ConfigError(
         f'{optfile} sets {key!r}, which is not an option of this command'
         f'{f" (did you mean {near!r}?)" if near else ""}. Remove it there, or give '

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.options import OptionGroup, Options
+from parlai_q2.options import OptionGroup, Options, long_names
 
 YES, NO = ('yes', 'true', 't', '1', 'on'), ('no', 'false', 'f', '0', 'off')
 
@@ -37,8 +37,8 @@ class Parser(argparse.ArgumentParser):
         values, unknown = self.parse_known_args([dashed(a) for a in arguments])
         options = [o for o in unknown if o.startswith('-')]
         if options:
-            names = [n for n in self._option_string_actions if n.startswith('--')]
-            raise UnknownNameError('option', options[0].partition('=')[0], names)
+            name = options[0].partition('=')[0]
+            raise UnknownNameError('option', name, long_names(self))
         if unknown:
             self.error(f'unexpected argument {unknown[0]!r}')
         return vars(values)
@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
             from parlai_q2.scorers.roles import Role
 
             role_options = [f'--{role.value}' for role in Role]
-            own_options = [o for o in role_options if o in self._option_string_actions]
+            own_options = [o for o in role_options if o in long_names(self)]
             line += f'. Scorers are named by {" or ".join(own_options)}'
         raise ConfigError(f'{line}. To list the options: {self.prog} --help')
 

@@ -244,6 +244,6 @@ def _find_places(path: Path) -> tuple[Path, Path]:
             f'The name of a file of conversations must end in .jsonl, and {path} '
             'does not.'
         )
-    metadata = Path(Metadata._get_path(str(path)))
+    metadata = path.with_suffix('.metadata')  # as ParlAI names it
     writable(metadata)
     return writable(path), metadata

@@ -33,6 +33,7 @@ from parlai_q2.filtering.judge import Fate
 from parlai_q2.io.formats import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, read_summary
 from parlai_q2.json_values import JsonObject
+from parlai_q2.options import list_options
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filtered_files import (
     Judge,
@@ -114,9 +115,9 @@ def add_judging_options(parser: ParlaiParser) -> None:
 def after_the_replies() -> frozenset[str]:
     """The names of the options that do not change replies."""
     parser = ParlaiParser(False, False)
-    before = {action.dest for action in parser._actions}
+    before = {action.dest for action in list_options(parser)}
     add_judging_options(parser)
-    options = {action.dest for action in parser._actions} - before
+    options = {action.dest for action in list_options(parser)} - before
     # The options for knowledge matter for replies, too.
     knowledge = {name for name in options if name.startswith('knowledge')}
     return frozenset(options - knowledge) | HOST_OPTIONS
