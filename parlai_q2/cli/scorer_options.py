@@ -319,7 +319,8 @@ def reranker_from_opt(opt: Options) -> Reranker:
         explainer = scorer_from_opt(opt, Role.EXPLAIN)
     relevance = None
     if by == RerankBy.COMBINED:
-        relevance = TurnReader.of(preset_from_opt(opt, Role.CHOOSE))
+        preset = preset_from_opt(opt, Role.CHOOSE)
+        relevance = TurnReader.of(preset, device=scorer_device(opt))
     return Reranker(
         chooser, rule, guards is None or bool(guards), explainer, relevance=relevance
     )

@@ -15,6 +15,8 @@ from parlai_q2.text.messages import visible_text
 
 # The event that ends a stream.
 STREAM_END = '[DONE]'
+# The largest answer that is read, in bytes.
+MAX_ANSWER = 16 * 2**20
 # A longer event of a stream is not read to its end.
 MAX_EVENT = 2**20
 
@@ -100,6 +102,18 @@ def add_usage(usages: Sequence[JsonMapping]) -> JsonObject:
             else:
                 total.setdefault(name, value)
     return total
+
+
+async def read_answer(
+    blocks: AsyncIterator[bytes], max_bytes: int = MAX_ANSWER
+) -> bytes:
+    """The bytes of an answer, hardly more than so many."""
+    content = b''
+    async for block in blocks:
+        content += block
+        if len(content) > max_bytes:
+            break
+    return content
 
 
 async def read_events(blocks: AsyncIterator[bytes]) -> AsyncIterator[str]:

@@ -29,14 +29,16 @@ import anyio
 import httpx
 from anyio.from_thread import start_blocking_portal
 
-from parlai_q2.errors import ConfigError, ServerError
+from parlai_q2.errors import ConfigError, InputError, ServerError
 from parlai_q2.generate.protocol import (
+    MAX_ANSWER,
     MAX_EVENT,
     STREAM_END,
     Completion,
     ServerReply,
     has_choices,
     merge_answers,
+    read_answer,
     read_events,
     read_reply,
     shorten,
@@ -56,8 +58,7 @@ FIRST_WAIT, MAX_WAIT = 0.5, 60.0
 KEEP_ALIVE = 4.0
 # The number of requests that a client sends at once.
 POOL_SIZE = 8
-# The largest answer that is read, in bytes; a stream has much besides its text.
-MAX_ANSWER = 16 * 2**20
+# The longest stream that is read; it has much besides its text.
 MAX_STREAM = 4 * MAX_ANSWER
 # The number of models whose replies per request are remembered.
 MAX_MODELS = 1000
@@ -114,7 +115,8 @@ class ChatServer:
         :param turns: B dialogues, each ending with the turn to reply to: messages with
             ``role`` and ``content``.
         :param numbers: the number of replies to each, at least 0.
-        :return: B lists of that many replies, in the server's order.
+        :return: B lists of that many replies, in the server's order; of fewer if the
+            server returns ever fewer.
         :raises ServerError: when the server cannot be reached, or does not answer as
             the protocol says.
         """
@@ -182,7 +184,8 @@ class Connection:
         :param fields: the fields of this request, besides the server's settings.
         :param number: the number of replies, at least 0.
         :param authorization: the header to send if the server has no key.
-        :return: the first answer, with ``number`` choices and the ``usage`` of all.
+        :return: the first answer, with ``number`` choices and the ``usage`` of all;
+            with fewer if the server then returns ever fewer.
         :raises ServerError: with the status and the answer of a server that refuses,
             504 if it takes too long, else 502.
         """
@@ -227,8 +230,8 @@ class Connection:
             ]
             answers += await _gather(requests)
         choices = [*chain.from_iterable(answer['choices'] for answer in answers)]
-        if len(choices) < number:
-            raise self._fail(f'was asked for {number} replies and gave {len(choices)}.')
+        if not choices:
+            raise self._fail(f'was asked for {number} replies and gave 0.')
         return merge_answers(answers, choices[:number])
 
     async def stream(
@@ -262,7 +265,7 @@ class Connection:
     async def get(self, path: str, authorization: str = '') -> Any:
         """The JSON value at a path of the server, such as ``/models``."""
         async with self._send('GET', path, None, authorization) as answer:
-            return self._parse(await _read(answer))
+            return self._parse(await read_answer(answer.aiter_raw()))
 
     async def _ask(
         self, body: Mapping[str, object], authorization: str, retries: int
@@ -287,7 +290,7 @@ class Connection:
         content = b''
         with anyio.move_on_after(self.server.timeout) as limit:
             async with self._send('POST', PATH, body, authorization) as answer:
-                content = await _read(answer)
+                content = await read_answer(answer.aiter_raw())
         if limit.cancelled_caught:
             # The limit also applies to a server that keeps sending, but slowly.
             raise self._fail(self._slow, TIMED_OUT, is_busy=True)
@@ -307,7 +310,10 @@ class Connection:
         # A client's key may have letters that are not ASCII.
         headers = {b'Authorization': key.encode('latin-1')} if key else {}
         url = self.server.base + path
-        content = None if body is None else json.dumps(body).encode()
+        try:
+            content = None if body is None else json.dumps(body).encode()
+        except RecursionError:
+            raise InputError('The request is nested too deeply.') from None
         try:
             async with AsyncExitStack() as stack:
                 # The first client with room reuses its open connections.
@@ -320,7 +326,9 @@ class Connection:
                     sent = client.stream(method, url, content=content, headers=headers)
                     answer = await stack.enter_async_context(sent)
                 if answer.status_code != 200:
-                    raise self._refuse(answer, await _read(answer, MAX_EVENT))
+                    raise self._refuse(
+                        answer, await read_answer(answer.aiter_raw(), MAX_EVENT)
+                    )
                 if answer.headers.get('Content-Encoding', 'identity') != 'identity':
                     raise self._fail('compresses its answer without being asked to.')
                 yield answer
@@ -432,15 +440,6 @@ async def _gather(awaitables: Sequence[Awaitable[Completion]]) -> list[Completio
     finally:
         for task in tasks:
             task.cancel()
-
-
-async def _read(answer: httpx.Response, max_bytes: int = MAX_ANSWER) -> bytes:
-    content = b''
-    async for block in answer.aiter_raw():
-        content += block
-        if len(content) > max_bytes:
-            break
-    return content
 
 
 @lru_cache(maxsize=1)

@@ -102,10 +102,14 @@ class TurnReader:
         self._answerer = _question_answerer(preset, no_answer_threshold=1e6, **options)
 
     @classmethod
-    def of(cls, preset: Preset) -> 'TurnReader':
-        """A reader with the models of a preset, or with mini's if it lacks one."""
+    def of(cls, preset: Preset, **options: Any) -> 'TurnReader':
+        """
+        A reader with the models of a preset, or with mini's if it lacks one.
+
+        :param options: those of a backend, such as ``device``.
+        """
         has_both = {Section.RELEVANCE, Section.QUESTION_ANSWERING} <= {*preset.models}
-        return cls(preset) if has_both else cls()
+        return cls(preset if has_both else 'mini', **options)
 
     @property
     def settings(self) -> dict[str, Any]:

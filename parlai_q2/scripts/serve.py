@@ -143,7 +143,7 @@ def run(opt: Options) -> None:
         check_package(module, package, 'serve', 'parlai_q2 serve')
     import uvicorn
 
-    from parlai_q2.report.chat.connections import listen, make_config
+    from parlai_q2.web import listen, make_config
 
     socket = listen(opt['host'], opt['port'])
     app = app_from_opt(opt)

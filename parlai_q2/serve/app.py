@@ -29,7 +29,6 @@ from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.io.read import read_example, read_messages
-from parlai_q2.report.chat.guards import refuse
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import (
     SSE,
@@ -54,6 +53,7 @@ from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import reply_text
 from parlai_q2.turns import passages_of
 from parlai_q2.version import __version__
+from parlai_q2.web import refuse
 
 # The most replies of a request to /v1/rerank and /v1/score.
 MAX_REPLIES = 1000

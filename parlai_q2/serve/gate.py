@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parlai_q2.errors import ConfigError, InputError, ServerError
 from parlai_q2.json_values import JsonObject, read_json
-from parlai_q2.report.chat.guards import CLOSE, check_token, check_type, refuse
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
 from parlai_q2.serve.settings import ServeSettings
+from parlai_q2.web import CLOSE, check_token, check_type, refuse
 
 # What is answered without the key, and what is counted by its own name.
 OPEN_PATHS = ('/health',)
@@ -128,6 +128,10 @@ def answer_error(error: Exception) -> Response:
             headers['Retry-After'] = f'{error.retry_after:.0f}'
         body = _read_error(error.content) or error_body(str(error), 'upstream_error')
         return Json(body, error.status or 502, headers)
+    if isinstance(error, RecursionError):
+        # JSON can be read a few levels deeper than it can be written.
+        problem = 'The answer of the upstream server is nested too deeply.'
+        return Json(error_body(problem, 'upstream_error'), 502)
     frames = ''.join(traceback.format_tb(error.__traceback__)[-MAX_FRAMES:])
     # Without its message, which may quote what a user wrote.
     log.error(f'A request failed: {type(error).__name__}\n{frames}')

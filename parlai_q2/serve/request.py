@@ -16,9 +16,9 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
-from parlai_q2.report.chat.guards import refuse
 from parlai_q2.text.messages import visible_text
 from parlai_q2.turns import Passage, joined, passages_of
+from parlai_q2.web import refuse
 
 # The roles of messages.
 SYSTEM, TOOLS = ('system', 'developer'), ('tool', 'function')

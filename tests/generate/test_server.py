@@ -78,6 +78,12 @@ def test_a_server_that_gives_fewer_is_asked_again_and_remembered():
     assert [r['n'] for r in served.requests[3:]] == [2, 2]
 
 
+def test_a_server_that_gives_ever_fewer_gives_what_it_has():
+    with serving(lambda fields: ['reply'] * (fields['n'] // 3)) as served:
+        assert len(asked(client(served.url), 9)) == 5
+    assert [r['n'] for r in served.requests] == [9, 3, 3]
+
+
 def test_remembers_replies_per_request_for_each_model():
     def model(fields):
         return ['reply'] * (1 if fields['model'] == 'small' else fields['n'])
@@ -117,8 +123,7 @@ def test_limits_connections_of_each_client(monkeypatch):
             tasks = [asyncio.ensure_future(connection.complete({}, 1)) for _ in '12345']
             while served.at_once < 5:
                 await asyncio.sleep(0.01)
-            pools = [each._transport._pool for each in connection.clients]
-            counts.extend(len(pool.connections) for pool in pools)
+            counts.extend(connection._running[each] for each in connection.clients)
             await asyncio.gather(*tasks)
 
     with serving(numbered, *[Broken(body=body, wait=1.0)] * 5) as served:

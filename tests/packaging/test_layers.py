@@ -12,7 +12,7 @@ FLOORS = (
     ('version', 'errors', 'threads'),
     ('options',),
     ('reply_progress', 'turns', 'signature', 'packages', 'intervals', 'presets'),
-    ('json_values', 'log_odds', 'sweep', 'tables'),
+    ('json_values', 'log_odds', 'sweep', 'tables', 'web'),
     ('claims',),
     ('text',),
     ('io',),

@@ -10,9 +10,9 @@ import httpx
 import uvicorn
 
 from parlai_q2.generate.server import ChatServer
-from parlai_q2.report.chat.connections import listen, make_config
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.serve import ServeSettings, make_app
+from parlai_q2.web import listen, make_config
 from tests.agents.protocol_server import Broken, Served, serving
 
 BEES = 'Bees have five eyes. Bees live in hives.'

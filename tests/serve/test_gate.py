@@ -226,6 +226,21 @@ def test_a_server_that_fails_has_a_clear_status(broken, status, message):
         assert text_of(client.post(CHAT, json=said(BEES)).json()) == RIGHT
 
 
+def test_an_answer_that_is_nested_too_deeply_to_be_written_is_the_servers_fault():
+    depths = range(920, 1000, 4)
+    bodies = [
+        b'{"choices": [%s], "more": %s%s}'
+        % (json.dumps(choice(RIGHT)).encode(), b'[' * depth, b']' * depth)
+        for depth in depths
+    ]
+    broken = [Broken(body=body) for body in bodies]
+    with proxied(replying(RIGHT), *broken, candidates=1) as (_, client):
+        answers = [client.post(CHAT, json=said(BEES)) for _ in depths]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert {answer.status_code for answer in refused} == {502}
+    assert any('nested too deeply' in answer.text for answer in refused)
+
+
 def test_a_number_that_is_too_large_is_null():
     body = b'{"choices": [{"message": {"content": "Hi"}}], "created": 1e400}'
     with proxied(replying(RIGHT), Broken(body=body), candidates=1) as (_, client):

@@ -2,7 +2,6 @@
 The browser chat: a conversation, and a Starlette application that uvicorn serves. It
 needs the extra ``web``.
 
-``server`` serves until it is stopped, and ``connections`` says how; ``guards`` turns
-away what should not come in; ``app`` answers requests, and ``page`` draws what they are
-about.
+``server`` serves until it is stopped; ``guards`` turns away what should not come in;
+``app`` answers requests.
 """

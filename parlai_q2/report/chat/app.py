@@ -36,15 +36,14 @@ from parlai_q2.errors import Q2Error
 from parlai_q2.json_values import JsonObject
 from parlai_q2.reply_progress import Listener, listening
 from parlai_q2.report.chat.guards import (
-    CLOSE,
     Access,
     Guarded,
     answer_refusal,
     read_message,
     read_place,
-    refuse,
 )
 from parlai_q2.text.visible import visible
+from parlai_q2.web import CLOSE, refuse
 
 _MAX_ERROR = 2_000
 # Seconds between the comments of a reply that takes long.

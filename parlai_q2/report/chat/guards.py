@@ -1,6 +1,6 @@
 """
 Turns away requests that should not reach the chat, before they are read, and messages
-that are none. What it has of keys and of JSON, :mod:`parlai_q2.serve` asks for, too.
+that are none.
 
 Pages of other sites cannot take part: they do not know the token, browsers do not let
 them send JSON here without asking first, and the chat answers only to its own names
@@ -12,9 +12,8 @@ header, never in a cookie, which other programs of this machine would be sent as
 import ipaddress
 import json
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,13 +24,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from parlai_q2.json_values import JsonObject
 from parlai_q2.text.visible import visible
 from parlai_q2.turns import without_surrogates
+from parlai_q2.web import check_token, check_type, refuse
 
 # The limits of a message and of the knowledge in characters, of a request in bytes.
 MAX_TEXT = 8_000
 MAX_KNOWLEDGE = 20_000
 MAX_REQUEST = 500_000
-# The rest of a request that does not arrive in time is not waited for.
-CLOSE = {'Connection': 'close'}
 # What needs no token: the page, which holds nothing of the conversation.
 OPEN_PATHS = ('/',)
 
@@ -43,28 +41,6 @@ _HEADERS = {
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
 }
-
-
-def refuse(
-    status: int, problem: str, headers: Mapping[str, str] | None = None
-) -> NoReturn:
-    """Refuse a request, with a message for the user."""
-    raise HTTPException(status, problem, headers)
-
-
-def check_token(headers: Headers, token: str, problem: str) -> None:
-    """Refuse a request without the bearer token."""
-    kind, _, sent_token = headers.get('authorization', '').partition(' ')
-    is_same = secrets.compare_digest(sent_token.strip().encode(), token.encode())
-    if kind.lower() != 'bearer' or not is_same:
-        refuse(401, problem)
-
-
-def check_type(headers: Headers) -> None:
-    """Refuse what is not JSON, which pages of other sites can send without asking."""
-    kind = headers.get('content-type', '').partition(';')[0].strip().lower()
-    if kind != 'application/json':
-        refuse(415, 'Send Content-Type: application/json')
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 import uvicorn
 
 from parlai_q2.report.chat.app import ChatHost, ServedConversation, make_app
-from parlai_q2.report.chat.connections import listen, make_config
 from parlai_q2.report.chat.guards import Access
 from parlai_q2.report.page import render_chat
+from parlai_q2.web import listen, make_config
 
 MAX_CONNECTIONS = 64
 # Until answers under way have been sent, and then until a reply is there.

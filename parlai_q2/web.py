@@ -1,15 +1,23 @@
 """
-Opens the port of a server, and says how uvicorn serves there. uvicorn has no limit for
-a client that sends, or reads, ever more slowly: before a server that others can reach,
-a proxy must end such connections.
+What our servers, the browser chat and the proxy, have in common: refusing a request,
+opening a port, and how uvicorn serves there. uvicorn has no limit for a client that
+sends, or reads, ever more slowly: before a server that others can reach, a proxy must
+end such connections.
 """
 
+import secrets
 import socket
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import uvicorn
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 
 from parlai_q2.errors import ConfigError
+
+# The rest of a request that does not arrive in time is not waited for.
+CLOSE = {'Connection': 'close'}
 
 _BACKLOG = 128
 
@@ -54,3 +62,25 @@ def make_config(
         timeout_graceful_shutdown=last_seconds,  # type: ignore[arg-type]
         **options,
     )
+
+
+def refuse(
+    status: int, problem: str, headers: Mapping[str, str] | None = None
+) -> NoReturn:
+    """Refuse a request, with a message for the user."""
+    raise HTTPException(status, problem, headers)
+
+
+def check_token(headers: Headers, token: str, problem: str) -> None:
+    """Refuse a request without the bearer token."""
+    kind, _, sent_token = headers.get('authorization', '').partition(' ')
+    is_same = secrets.compare_digest(sent_token.strip().encode(), token.encode())
+    if kind.lower() != 'bearer' or not is_same:
+        refuse(401, problem)
+
+
+def check_type(headers: Headers) -> None:
+    """Refuse what is not JSON, which pages of other sites can send without asking."""
+    kind = headers.get('content-type', '').partition(';')[0].strip().lower()
+    if kind != 'application/json':
+        refuse(415, 'Send Content-Type: application/json')
