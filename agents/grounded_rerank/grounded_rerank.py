@@ -6,6 +6,10 @@ The agent is its generator: an instance belongs to a class that combines
 ``share`` and saving are therefore the generator's. Only the search differs: it collects
 the candidates of several strategies, scores them against the turn's knowledge, and puts
 the best first.
+
+The way of a turn: ``observe`` finds its knowledge, ``batchify`` collects that of a
+batch, ``eval_step`` runs the generator's step, which searches by ``_generate``. There,
+``candidate_pools`` finds candidates, and ``_rank_pools`` scores and orders them.
 """
 
 import time

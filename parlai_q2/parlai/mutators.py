@@ -72,7 +72,12 @@ class ScoringMutator(ManyEpisodeMutator):
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer, created on first use, in the process that uses it."""
-        return mutator_scorer(self.opt, self.make_scorer)
+        opt = self.opt
+        is_open = opt.get('scorer_device') in (None, AUTO)
+        if opt.get('background_index') is not None and is_open:
+            # A process that ParlAI forked cannot use its parent's GPU.
+            opt = {**opt, 'scorer_device': CPU}
+        return self.make_scorer(opt, Role.CHOOSE, cache=True)
 
     def first_labels(
         self, episode: list[Message]
@@ -85,18 +90,6 @@ class ScoringMutator(ManyEpisodeMutator):
             (turn.examples[0], next(scores)) if turn.examples else (None, None)
             for turn in turns
         ]
-
-
-def mutator_scorer(
-    opt: Opt, make_scorer: Callable[..., Scorer] = judge_from_opt
-) -> Scorer:
-    """Make the mutators' scorer that an ``opt`` asks for, with the score cache."""
-    device: dict[str, Any] = {}
-    is_open = opt.get('scorer_device') in (None, AUTO)
-    if opt.get('background_index') is not None and is_open:
-        # A process that ParlAI forked cannot use its parent's GPU.
-        device['scorer_device'] = CPU
-    return make_scorer({**opt, **device}, Role.CHOOSE, cache=True)
 
 
 @register_mutator('q2_annotate')

@@ -57,6 +57,6 @@ def test_a_background_process_scores_on_the_cpu(monkeypatch):
     monkeypatch.setattr(device, 'gpus', lambda: ['cuda:3'])
     opt = make_opt('q2_filter')
     opt['background_index'] = 1
-    assert mutators.mutator_scorer(opt).scorer.device == 'cpu'
+    assert mutators.FilterMutator(opt).scorer.scorer.device == 'cpu'
     opt['scorer_device'] = 'cuda:3'
-    assert mutators.mutator_scorer(opt).scorer.device == 'cuda:3'
+    assert mutators.FilterMutator(opt).scorer.scorer.device == 'cuda:3'
