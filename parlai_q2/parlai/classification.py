@@ -105,7 +105,7 @@ def class_metrics(
         metrics[f'class_{name}_recall'] = recall
         metrics[f'class_{name}_f1'] = f1
         f1s[name] = f1
-    weighted = WeightedF1Metric.compute_many(f1s)
-    metrics['weighted_f1'] = weighted
-    metrics['macro_f1'] = [MacroF1Metric(metric._values) for metric in weighted]
+    metrics['weighted_f1'] = WeightedF1Metric.compute_many(f1s)
+    rows = zip(*f1s.values(), strict=True)
+    metrics['macro_f1'] = [MacroF1Metric(dict(zip(f1s, row))) for row in rows]
     return metrics
