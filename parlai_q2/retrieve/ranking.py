@@ -12,6 +12,7 @@ only if a query has no others.
 import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain, islice
 
 import numpy as np
 
@@ -94,35 +95,23 @@ class Dense:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
-        return [self.store.hits(near) for near in self.nearest(queries, k)]
-
-    def nearest(self, queries: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
-        """The numbers of the passages nearest to each query, with their products."""
         check_search(queries, k)
         return [
-            [] if vector is None else self.vectors.nearest(vector, k)
+            [] if vector is None else self.store.hits(self.vectors.nearest(vector, k))
             for vector in self.encode(queries)
         ]
 
     def encode(self, queries: Sequence[str]) -> list[np.ndarray | None]:
         """The vector of each query, [M]; None for one without a word."""
-        places = [n for n, query in enumerate(queries) if query.strip()]
-        encoded: list[np.ndarray | None] = [None] * len(queries)
-        if places:
-            vectors = self._encode([queries[place] for place in places])
-            for place, vector in zip(places, vectors, strict=True):
-                encoded[place] = vector
-        return encoded
-
-    def _encode(self, queries: Sequence[str]) -> np.ndarray:
-        if not self.each_turn:
-            return self.encoder.queries(queries)
-        turns, ends = list[str](), list[int]()
+        texts_of_queries = []
         for query in queries:
-            turns += filter(str.strip, query.splitlines())
-            ends.append(len(turns))
-        parts = np.split(self.encoder.queries(turns), ends[:-1])
-        return np.stack([part.mean(0) for part in parts])
+            texts = query.splitlines() if self.each_turn else [query]
+            texts_of_queries.append(list(filter(str.strip, texts)))
+        vectors = iter(self.encoder.queries([*chain.from_iterable(texts_of_queries)]))
+        return [
+            np.mean([*islice(vectors, len(texts))], axis=0) if texts else None
+            for texts in texts_of_queries
+        ]
 
 
 class Fused:
