@@ -12,7 +12,7 @@ The options of scorers, which agents and commands share, are in the table of
 import argparse
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,13 @@ def scorers(parser: ParlaiParser) -> None:
 
 
 TABLES: dict[str, Callable[[ParlaiParser], Any]] = {
+    'scorers': scorers,
     'chat_server': chat_server,
     'consistency': consistency,
     'ctranslate2': ctranslate2,
     'grounded_rerank': add_rerank_options,
     'hf_classifier': hf_classifier,
     'hf_seq2seq': hf_seq2seq,
-    'scorers': scorers,
 }
 NOTE = (
     '<!-- Written by docs/option_tables.py: change the help of the options instead. -->'
@@ -74,16 +74,21 @@ COMMANDS_PAGE = DOCS / 'reference' / 'commands.md'
 ROLES = tuple(f'--{role.value}' for role in Role)
 
 
+def by_name(actions: Iterable[argparse.Action]) -> dict[str, argparse.Action]:
+    """The options that ``--help`` shows, by their long names."""
+    return {
+        next(o for o in action.option_strings if o.startswith('--')): action
+        for action in actions
+        if action.option_strings and action.help != argparse.SUPPRESS
+    }
+
+
 def collect_options(add: Callable[[ParlaiParser], Any]) -> dict[str, argparse.Action]:
     """The options that a function adds to ParlAI's parser, by their names."""
     parser = ParlaiParser(False, False)
     before = set(parser._actions)
     add(parser)
-    return {
-        next(o for o in action.option_strings if o.startswith('--')): action
-        for action in parser._actions
-        if action not in before and action.help != argparse.SUPPRESS
-    }
+    return by_name(action for action in parser._actions if action not in before)
 
 
 def omit_scorer_options(
@@ -107,31 +112,27 @@ def table(name: str) -> str:
 
 def option_page() -> str:
     """The reference of the options that scorers and agents have."""
-    names = ['scorers', *(name for name in TABLES if name != 'scorers')]
     parts = [OPTIONS_HEAD]
-    for name in names:
+    for name in TABLES:
         parts += [f'## {name}', table(name).rstrip()]
     return '\n\n'.join(parts) + '\n'
 
 
 def command_options(command: Command) -> dict[str, argparse.Action]:
     """The options of a command that ParlAI itself does not have."""
-    parlai_words: set[str] = set()
+    left_out = {'--help'}
     if command.needs_parlai:
         import_command(command)
         parser = SCRIPT_REGISTRY[command.name].klass.setup_args()
         for action in ParlaiParser(True, True)._actions:
-            parlai_words.update(action.option_strings)
+            left_out.update(action.option_strings)
     else:
         parser = build_parser(command)
-    return {
-        next(o for o in action.option_strings if o.startswith('--')): action
+    return by_name(
+        action
         for action in parser._actions
-        if action.option_strings
-        and action.help != argparse.SUPPRESS
-        and not parlai_words.intersection(action.option_strings)
-        and '--help' not in action.option_strings
-    }
+        if not left_out.intersection(action.option_strings)
+    )
 
 
 def command_page() -> str:
