@@ -43,18 +43,18 @@ def add_switch(group: OptionGroup, name: str, help: str) -> None:
     )
 
 
-class DefaultsAction(StoreAction):
+class ReactingAction(StoreAction):
     """
-    Stores an option, and sets the defaults that ``find_defaults`` gives for its value.
-    They take effect when ParlAI reads the command line again, once it knows the agent's
-    options.
+    Stores an option, and calls ``react`` with the parser and the options so far, which
+    may set defaults or add options: they take effect when ParlAI reads the command line
+    again, once it knows the agent's options.
     """
 
     def __init__(
-        self, *names: Any, find_defaults: Callable[[str], Options], **settings: Any
+        self, *names: Any, react: Callable[[Any, Options], None], **settings: Any
     ):
         super().__init__(*names, **settings)
-        self.find_defaults = find_defaults
+        self.react = react
 
     def __call__(
         self,
@@ -64,7 +64,7 @@ class DefaultsAction(StoreAction):
         option_string: str | None = None,
     ) -> None:
         super().__call__(parser, namespace, values, option_string)
-        parser.set_defaults(**self.find_defaults(str(values)))
+        self.react(parser, vars(namespace))
 
 
 _WITH_WORDS = (Enum, list, tuple)

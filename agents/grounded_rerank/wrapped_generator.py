@@ -24,7 +24,7 @@ from parlai_q2.cli.names import suggesting
 from parlai_q2.cli.scorer_options import add_choice_options, add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
-from parlai_q2.options import Options, StoreAction, list_options
+from parlai_q2.options import Options, ReactingAction, list_options
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
 from parlai_q2.parlai.generator import CandidateAgent
 from parlai_q2.parlai.model_files import saved_opt
@@ -183,41 +183,33 @@ def add_generator_options(parser: ParlaiParser, opt: Opt | None) -> None:
     ``--generator`` may still be unknown. The generator's options are then added when
     the parser reaches it.
     """
-    action_defaults = {action: action.default for action in list_options(parser)}
     # argparse keeps defaults of options that are still to be added, too.
-    defaults = dict(parser._defaults), action_defaults
-    name = find_generator_name(opt or {})
-    _add_class_options(name, parser, opt)
-    action = parser.add_argument_group('Reranking: generator').add_argument(
+    parser_defaults = dict(parser._defaults)
+    action_defaults = {action: action.default for action in list_options(parser)}
+    added = find_generator_name(opt or {})
+    _add_class_options(added, parser, opt)
+
+    def replace_options(parser: ParlaiParser, options: Options) -> None:
+        """Add the named generator's options; those of a wrong guess lose effect."""
+        nonlocal added
+        if options['generator'] == added:
+            return
+        added = options['generator']
+        parser._defaults.clear()
+        parser._defaults.update(parser_defaults)
+        for action, default in action_defaults.items():
+            action.default = default
+        _add_class_options(added, parser, Opt(options))
+
+    parser.add_argument_group('Reranking: generator').add_argument(
         '--generator',
-        action=_GeneratorAction,
+        action=ReactingAction,
+        react=replace_options,
         type=str,
         default=None,
         help='the agent to rerank, by a name that -m accepts; default: the agent that '
         f'trained the model file, or {DEFAULT_GENERATOR}',
     )
-    action.added, action.defaults_before = name, defaults
-
-
-class _GeneratorAction(StoreAction):
-    """Stores ``--generator`` and adds its options, replacing those of a wrong guess."""
-
-    added: str
-    defaults_before: Any
-
-    def __call__(
-        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
-    ) -> None:
-        super().__call__(parser, namespace, values, option_string)
-        if values == self.added:
-            return
-        parser_defaults, action_defaults = self.defaults_before
-        parser._defaults.clear()
-        parser._defaults.update(parser_defaults)
-        for action, default in action_defaults.items():
-            action.default = default
-        self.added = values
-        _add_class_options(values, parser, Opt(vars(namespace)))
 
 
 def _add_class_options(name: str, parser: ParlaiParser, opt: Opt | None) -> None:
