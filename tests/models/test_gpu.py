@@ -7,7 +7,7 @@ import ctranslate2
 import pytest
 
 from parlai_q2 import Example, load_scorer
-from parlai_q2.cli.scorer_options import scorer_device
+from parlai_q2.cli.scorer_options import reranker_from_opt, scorer_device
 from parlai_q2.errors import ConfigError
 from parlai_q2.models import device
 from parlai_q2.models.converted import engine
@@ -86,6 +86,13 @@ def test_a_gpu_that_works_is_used_in_fp16(one_gpu):
 def test_questions_are_written_in_fp32_on_a_gpu(one_gpu):
     q2 = load_scorer('q2', device='cuda')
     assert 'qg_engine:ctranslate2-float32-cuda' in str(q2.signature)
+
+
+@pytest.mark.parametrize('wanted', ['cuda', 'cpu'])
+def test_relevance_is_read_on_the_device_of_the_scorers(one_gpu, wanted):
+    reranker = reranker_from_opt({'choose': 'precision', 'scorer_device': wanted})
+    settings = reranker.relevance_reader.settings.values()
+    assert any('cuda' in str(value) for value in settings) == (wanted == 'cuda')
 
 
 def test_logs_nothing_without_a_gpu(monkeypatch, caplog):
