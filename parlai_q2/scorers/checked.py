@@ -60,8 +60,9 @@ def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:
     return reading._replace(entailment=support, neutral=reading.neutral + rest)
 
 
-# A statement is read with several parts of its knowledge.
-@lru_cache(maxsize=64)
+# A statement is read with several parts of its knowledge, and again if it is doubted,
+# after all others of its chunk.
+@lru_cache(maxsize=512)
 def check_values(text: str, hypothesis: str) -> Status:
     """
     What a text says of the amounts, addresses, codes and names of a hypothesis, as far

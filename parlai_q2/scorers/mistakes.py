@@ -10,7 +10,7 @@ depend on them. docs/research.md has their precision and recall.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 from parlai_q2.claims import (
     Claim,
@@ -154,8 +154,7 @@ def name_mistakes(score: Score, example: Example) -> Score:
     """A score whose unsupported claims say what is wrong, those about questions not."""
     if not any(_is_wrong(claim) for claim in score.claims):
         return score
-    words = _WORD.findall(example.knowledge_text.lower())
-    known_stems = frozenset({word[:STEM] for word in words})
+    known_stems = _known_stems(example.knowledge_text)
     spans = sentences(example.response)
     claims = list(score.claims)
     for place, claim in enumerate(claims):
@@ -164,6 +163,12 @@ def name_mistakes(score: Score, example: Example) -> Score:
             mistake = _find_mistake(claim, sentence, example, known_stems)
             claims[place] = replace(claim, mistake=mistake)
     return replace(score, claims=tuple(claims))
+
+
+# Candidates share the knowledge.
+@lru_cache(maxsize=64)
+def _known_stems(knowledge: str) -> frozenset[str]:
+    return frozenset({word[:STEM] for word in _WORD.findall(knowledge.lower())})
 
 
 def lacks_mistake(score: Score) -> bool:

@@ -95,6 +95,8 @@ class AmountIndex:
 
     def _near(self, claim: Amount) -> Iterator[int]:
         """The positions of amounts that may agree with one of a response."""
+        if not self.amounts:
+            return
         for hour in _hours(claim):
             yield from _between(self._by_digits, hour, hour)
         low, high = _neighbourhood(claim, claim.value)
@@ -302,8 +304,8 @@ def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:
     return quote, end + bool(is_inside)
 
 
-# A statement is compared with several parts of its knowledge.
-@lru_cache(maxsize=256)
+# A statement is compared with several parts of its knowledge, and again for mistakes.
+@lru_cache(maxsize=512)
 def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
     """
     The amounts of a response that the knowledge cannot support: none of its amounts

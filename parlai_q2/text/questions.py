@@ -48,6 +48,7 @@ _HOW_OR_WHY = re.compile(
 # A longer reply says more than that it has no answer.
 MAX_DECLINE_LENGTH = 200
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
+_LETTER_OR_DIGIT = re.compile(r'[^\W_]')
 _SENTENCE_END = re.compile(r'[.!?]\s')
 
 # Where a clause ends, and another may begin that claims something.
@@ -298,7 +299,7 @@ def only_declines(text: str) -> bool:
 
 def only_greets(text: str) -> bool:
     """Whether a text greets, thanks, wishes or offers help, and claims nothing."""
-    if not rouge_words(text):
+    if not _LETTER_OR_DIGIT.search(composed(text)):
         # An emoji, which is a symbol (So); but not a text in another script.
         is_symbol = [unicodedata.category(character) == 'So' for character in text]
         return any(is_symbol) and not any(map(str.isalnum, text))

@@ -38,7 +38,7 @@ FUNCTION_WORDS = frozenset(
 _WORD = re.compile(r'\w+')
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def stems(text: str) -> frozenset[str]:
     """
     The stems of a text's words, without function words.
@@ -123,10 +123,11 @@ class SentenceIndex:
                 places[stem].append(i)
         return dict(places)
 
-    def weight(self, stem: str) -> float:
-        """The inverse document frequency of a stem; 0 if no sentence has it."""
-        count = len(self.places.get(stem, ()))
-        return _inverse_frequency(count, len(self.sentences)) if count else 0.0
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """The inverse document frequency of each stem that a sentence has."""
+        total = len(self.sentences)
+        return {s: _inverse_frequency(len(p), total) for s, p in self.places.items()}
 
     def best(self, statement: str, most: int) -> list[int]:
         """
@@ -156,7 +157,7 @@ class SentenceIndex:
             sentence shares a word.
         """
         uncovered = set(stems(statement) & self.places.keys())
-        least = NEW_SHARE * math.fsum(map(self.weight, uncovered))
+        least = NEW_SHARE * math.fsum(map(self.weights.__getitem__, uncovered))
         chosen: list[int] = []
         while uncovered and len(chosen) < most:
             weights = self._matches(uncovered)
@@ -219,7 +220,7 @@ class SentenceIndex:
     def _matches(self, stems_to_match: Set[str]) -> dict[int, float]:
         weights: dict[int, float] = {}
         for stem in sorted(stems_to_match & self.places.keys()):
-            weight = self.weight(stem)
+            weight = self.weights[stem]
             for i in self.places[stem]:
                 weights[i] = weights.get(i, 0.0) + weight
         return weights

@@ -204,6 +204,8 @@ def _is_misspelling(word: str, known_word: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _plain_words(text: str) -> frozenset[str]:
+    if text.isascii():
+        return frozenset(_WORD.findall(text.lower()))
     plain = unicodedata.normalize('NFKD', text).lower().translate(_PLAIN_LETTERS)
     return frozenset(
         _WORD.findall(''.join(c for c in plain if not unicodedata.combining(c)))
