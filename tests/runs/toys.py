@@ -7,14 +7,25 @@ import time
 from functools import partial
 from pathlib import Path
 
+from parlai_q2.errors import ModelError
+from parlai_q2.io.read import Record
+from parlai_q2.runs.file_run import cut_chunks
 from parlai_q2.scorers.overlap import OverlapScorer
+from parlai_q2.turns import Example
 
 K = 'Sephora is a French chain of shops founded in 1969 in Limoges.'
 
 
+class TwoPartError(Exception):
+    """An error that cannot be unpickled, like many with arguments of their own."""
+
+    def __init__(self, first, second):
+        super().__init__(f'{first} and {second}')
+
+
 class ToyScorer(OverlapScorer):
     """
-    Overlap, a little later; each process notes what it scored, and dies of some.
+    Overlap, a little later; responses may say what happens to their process.
 
     :param folder: where each process leaves a file of its name, with the responses of
         each call.
@@ -33,18 +44,57 @@ class ToyScorer(OverlapScorer):
     def score(self, examples):
         self.note(json.dumps([e.response for e in examples]) + '\n')
         time.sleep(self.seconds)
-        if any('die always' in example.response for example in examples):
-            os.kill(os.getpid(), signal.SIGKILL)
+        for example in examples:
+            self.obey(example.response)
         return super().score(examples)
 
+    def obey(self, response):
+        if 'once' in response:
+            mark = self.folder / f'mark {response}'
+            if mark.exists():
+                return
+            mark.write_text('')
+        if 'die' in response:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if 'fill' in response:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        if 'raise' in response:
+            raise ZeroDivisionError('of the job')
+        if 'break' in response:
+            raise TwoPartError('one part', 'another')
+        if 'slow' in response:
+            time.sleep(1)
 
-def toy(folder, seconds, device):
-    return ToyScorer(folder, seconds)
+
+def toy(folder, seconds, start, device):
+    threads = os.environ.get('OMP_NUM_THREADS', '')
+    Path(folder, f'threads.{os.getpid()}').write_text(threads)
+    if start == 'die':
+        os._exit(1)
+    if start == 'refuse':
+        raise ModelError('The model is not there. Fetch it.')
+    scorer = ToyScorer(folder, seconds)
+    if start == 'differ':
+        scorer.name = f'toy{os.getpid()}'
+    return scorer
 
 
-def maker(folder, seconds=0.0):
-    """What makes a process's toy."""
-    return partial(toy, str(folder), seconds)
+def maker(folder, seconds=0.0, start=''):
+    """
+    What makes a process's toy.
+
+    :param start: what happens then: '', 'die', 'refuse' or 'differ'.
+    """
+    return partial(toy, str(folder), seconds, start)
+
+
+def chunks(responses, size=4):
+    """Records of responses to one knowledge, in chunks."""
+    records = (
+        Record(n, {'response': text}, Example(K, text), source='toys')
+        for n, text in enumerate(responses, 1)
+    )
+    return cut_chunks(records, size)
 
 
 def write_records(path, responses):

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -70,10 +70,8 @@ def listening(processes):
     sockets = set()
     for process in processes:
         for entry in Path(f'/proc/{process}/fd').iterdir():
-            try:
+            with suppress(OSError):
                 sockets.add(os.readlink(entry))
-            except OSError:
-                continue
     addresses = set()
     for table in ('tcp', 'tcp6'):
         for line in Path(f'/proc/net/{table}').read_text().splitlines()[1:]:
@@ -86,11 +84,8 @@ def listening(processes):
 def children(process):
     """The ids of a process's descendants."""
     processes = []
-    for path in Path('/proc').glob('[0-9]*/stat'):
-        try:
-            parent = int(path.read_text().rsplit(')', 1)[1].split()[1])
-        except OSError:
-            continue
-        if parent == process:
-            processes += [int(path.parent.name), *children(int(path.parent.name))]
+    for thread in Path(f'/proc/{process}/task').glob('*/children'):
+        with suppress(OSError):  # the thread has ended
+            for child in map(int, thread.read_text().split()):
+                processes += [child, *children(child)]
     return processes

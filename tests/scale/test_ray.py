@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,11 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, WorkerError
-from tests.files import write_lines
-from tests.runs.toys import K, write_records
+from parlai_q2.runs.score_job import ScoreJob
+from parlai_q2.scorers.overlap import OverlapScorer
+from tests.conftest import ROOT
+from tests.files import run_python, write_lines
+from tests.runs.toys import K, chunks, maker, write_records
 from tests.scale.nodes import (
     WATCHFUL,
     add_node,
@@ -25,7 +27,6 @@ from tests.scale.nodes import (
     kill_node,
     listening,
 )
-from tests.scale.toy_job import ToyJob, chunks, workers
 
 without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
 pytestmark = [pytest.mark.slow, without]
@@ -43,34 +44,36 @@ def engine(two_nodes, tmp_path):
     """A function that makes an engine for a toy job on the two nodes."""
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
-    def make(actors=2, job=None, **settings):
-        resources = Resources(two_nodes.address, actors)
-        return RayEngine(job or ToyJob(str(tmp_path), **settings), resources)
+    def make(actors=2, **settings):
+        job = ScoreJob(maker(tmp_path, **settings))
+        return RayEngine(job, Resources(two_nodes.address, actors))
 
     return make
 
 
-def results(engine, items):
+def results(engine, responses):
     with engine:
-        chunk_results = (result for _, result in engine.run(chunks(items)))
-        return list(chain.from_iterable(chunk_results))
+        return [line for _, lines in engine.run(chunks(responses)) for line in lines]
 
 
-def expected(items):
-    return [f'{item} is done with 1' for item in items]
+def expected(responses):
+    job = ScoreJob(lambda device: OverlapScorer()).load()
+    return [line for chunk in chunks(responses) for line in job.process(chunk.items)]
 
 
 def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
     engine, tmp_path
 ):
-    items = ['slow to come', *map(str, range(40)), 'die once', 'fill once', '41']
-    items += [*map(str, range(9)), 'die always', *map(str, range(20))]
-    survived = results(engine(), items)
-    at = items.index('die always')
-    assert 'die always is lost: a process died of it 3 times' in survived.pop(at)
-    items.pop(at)
-    assert survived == expected(items)
-    assert len(workers(tmp_path)) > 2
+    responses = ['slow to come', *map(str, range(40)), 'die once', 'fill once', '41']
+    responses += [*map(str, range(9)), 'die always', *map(str, range(20))]
+    lines, lines_of_one_process = results(engine(), responses), expected(responses)
+    at = responses.index('die always')
+    lines_of_one_process.pop(at)
+    assert 'a process died of it 3 times' in lines.pop(at)['error']
+    assert lines == lines_of_one_process
+    threads = [path.read_text() for path in tmp_path.glob('threads.*')]
+    assert len(threads) > 2
+    assert set(threads) == {'1'}
 
 
 def test_an_error_of_the_job_ends_the_run_with_its_message(engine):
@@ -165,41 +168,40 @@ def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
 
 
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
-    items = [*map(str, range(200))]
+    responses = [*map(str, range(200))]
     doomed = add_node(two_nodes)
     outputs = []
     with engine(actors=3, seconds=0.1) as running:
-        for number, (_, chunk_results) in enumerate(running.run(chunks(items))):
-            outputs += chunk_results
+        for number, (_, lines) in enumerate(running.run(chunks(responses))):
+            outputs += lines
             if number == 5:
                 kill_node(doomed)
             if number == 10:
                 add_node(two_nodes)
-    assert outputs == expected(items)
+    assert outputs == expected(responses)
 
 
-def test_ray_is_started_here_on_loopback_and_the_run_ends_with_it(
-    tmp_path, monkeypatch
-):
+def test_ray_is_started_here_on_loopback_and_the_run_ends_with_it(tmp_path):
+    code = 'from tests.scale.test_ray import run_on_this_machine as run; run(%r)'
+    completed = run_python(code % str(tmp_path), cwd=ROOT)
+    assert completed.returncode == 0, completed.stderr
+
+
+def run_on_this_machine(folder):
+    """In a process of its own, whose addresses are those of Ray alone."""
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
-    for name, value in WATCHFUL.items():
-        monkeypatch.setenv(name, value)
-
-    before = set(children(os.getpid()))
-
-    def started():
-        return set(children(os.getpid())) - before
-
-    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=1)) as running:
-        addresses = listening(started() | {os.getpid()})
+    os.environ.update(WATCHFUL)
+    own = os.getpid()
+    with RayEngine(ScoreJob(maker(folder)), Resources(actors=1)) as running:
+        addresses = listening([own, *children(own)])
         assert addresses
         assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
-        [(_, chunk_results)] = running.run(chunks(['1', '2', '3']))
-        assert chunk_results == expected(['1', '2', '3'])
+        [(_, lines)] = running.run(chunks(['1', '2', '3']))
+        assert lines == expected(['1', '2', '3'])
         (agent,) = (
             process
-            for process in started()
+            for process in children(own)
             if b'dashboard/agent.py' in Path(f'/proc/{process}/cmdline').read_bytes()
         )
         os.kill(agent, signal.SIGKILL)
@@ -207,6 +209,6 @@ def test_ray_is_started_here_on_loopback_and_the_run_ends_with_it(
             for _ in running.run(chunks(['slow to come'] * 100)):
                 pass
     deadline = time.monotonic() + 10
-    while started() and time.monotonic() < deadline:
+    while children(own) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not started()
+    assert not children(own)
