@@ -37,6 +37,7 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.scorers.premises import SENTENCES, WHOLE
+from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.agreement import known_share
 from parlai_q2.text.overlap import coverage
 from parlai_q2.text.selection import SentenceIndex
@@ -195,6 +196,48 @@ class GroundedFastScorer(ClassifierScorer):
             q2.fallback if q2 else False,
             {**parts, 'generic': piece.reading.generic},
         ).as_labelled
+
+
+class GroundedScorer(GroundedFastScorer):
+    """
+    As :class:`GroundedFastScorer`, with Q2, whose questions are the evidence.
+
+    Its further options are those of :meth:`Q2Scorer.from_preset`.
+    """
+
+    name = GROUNDED
+    asks_questions = True
+    is_thread_safe = False
+
+    def __init__(self, model: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
+        super().__init__(model, *args, **options)
+        self.q2 = q2
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        threshold: float = Scorer.threshold,
+        coefficients: str | None = None,
+        **q2_options: Any,
+    ) -> Any:
+        common: dict[str, Any] = {'device': device, 'batch_size': batch_size}
+        q2 = Q2Scorer.from_preset(preset, **common, **q2_options)
+        grounded_options = {
+            'threshold': threshold,
+            'coefficients': coefficients,
+            'q2': q2,
+        }
+        return super().from_preset(preset, **common, **grounded_options)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {**self.q2.settings, **super().settings}
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return self.combine(examples, self.q2.score_texts(examples))
 
 
 def knowledge_read(index: SentenceIndex, read_pieces: Sequence[ResponsePiece]) -> str:

@@ -1,5 +1,5 @@
 """
-Q2 as a scorer, its combination with the detector, and its baseline, end-to-end NLI.
+Q2 as a scorer.
 
 In context, which departs from the paper, a detector also reads each sentence of the
 response. It notices changes around a noun (a negation, a degree, a swapped role) and
@@ -23,7 +23,7 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import (
     QuestionDecoding,
@@ -31,12 +31,11 @@ from parlai_q2.models.question_generation import (
 )
 from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import AGREE, hard_score
-from parlai_q2.q2.metric import Q2Models, Q2Result, excerpt_for_response, q2
+from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import SENTENCE_WEIGHT, Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
-    ClassifierScorer,
     ResponsePiece,
     indices,
     judge_piece,
@@ -45,7 +44,6 @@ from parlai_q2.scorers.consistency import (
     stating,
     support,
 )
-from parlai_q2.scorers.grounded import GROUNDED, GroundedFastScorer
 from parlai_q2.scorers.premises import JOINED_READ, SENTENCES, SHORT_READ
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
@@ -186,48 +184,6 @@ class Q2F1Scorer(Q2Scorer):
         return super().from_preset(preset, *args, **options, use_nli=False)
 
 
-class GroundedScorer(GroundedFastScorer):
-    """
-    As :class:`GroundedFastScorer`, with Q2, whose questions are the evidence.
-
-    Its further options are those of :meth:`Q2Scorer.from_preset`.
-    """
-
-    name = GROUNDED
-    asks_questions = True
-    is_thread_safe = False
-
-    def __init__(self, model: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
-        super().__init__(model, *args, **options)
-        self.q2 = q2
-
-    @classmethod
-    def from_preset(
-        cls,
-        preset: Preset,
-        device: str = 'cpu',
-        batch_size: Any = None,
-        threshold: float = Scorer.threshold,
-        coefficients: str | None = None,
-        **q2_options: Any,
-    ) -> Any:
-        common: dict[str, Any] = {'device': device, 'batch_size': batch_size}
-        q2 = Q2Scorer.from_preset(preset, **common, **q2_options)
-        grounded_options = {
-            'threshold': threshold,
-            'coefficients': coefficients,
-            'q2': q2,
-        }
-        return super().from_preset(preset, **common, **grounded_options)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        return {**self.q2.settings, **super().settings}
-
-    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        return self.combine(examples, self.q2.score_texts(examples))
-
-
 def judge_in_context(
     result: Q2Result, pieces: Sequence[ResponsePiece], knowledge: SentenceIndex
 ) -> Q2Result:
@@ -267,49 +223,3 @@ def _in_context(claim: Claim, piece: ResponsePiece) -> Claim:
     stance = STANCES.get(status, Stance.NEITHER)
     evidence = tuple(place._replace(stance=stance) for place in claim.evidence)
     return replace(claim, support=value, status=status, evidence=evidence)
-
-
-class NliScorer(ClassifierScorer):
-    """
-    End-to-end NLI, the paper's baseline: knowledge as premise, response as
-    hypothesis; entailment 1, neutral 0.5, contradiction 0.
-
-    :param knowledge_words: of knowledge of more words, only the sentences are read that
-        match those of the response best; 0, as in the paper, reads all of it. Presets
-        have it among their settings of Q2.
-    """
-
-    name = 'nli'
-    load_model = staticmethod(backends.nli)
-
-    def __init__(
-        self,
-        model: NliModel,
-        preset: str = 'custom',
-        threshold: float = Scorer.threshold,
-        knowledge_words: int = 0,
-    ):
-        super().__init__(model, preset, threshold)
-        self.knowledge_words = knowledge_words
-
-    @classmethod
-    def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'NliScorer':
-        options.setdefault('knowledge_words', preset.q2.get('knowledge_words', 0))
-        scorer: NliScorer = super().from_preset(preset, *args, **options)
-        return scorer
-
-    @property
-    def settings(self) -> dict[str, object]:
-        return {**super().settings, 'knowledge_words': self.knowledge_words}
-
-    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        words = self.knowledge_words
-        pairs = [(excerpt_for_response(e, words).lower(), e.response) for e in examples]
-        return [self._score(p) for p in self.model.classify(pairs)]
-
-    def _score(self, probabilities: NliProbabilities) -> Score:
-        value = hard_score(probabilities, NOT_VERIFIABLE_VALUE)
-        label = label_of(value, self.threshold)
-        if probabilities.generic > max(probabilities[:3]):
-            label = Label.GENERIC
-        return Score(value, label, parts=probabilities._asdict())

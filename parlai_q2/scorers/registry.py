@@ -25,10 +25,10 @@ DEFAULT_PRESET = 'mini'
 _SCORERS: dict[str, str] = {
     'q2': 'parlai_q2.scorers.q2:Q2Scorer',
     'q2_f1': 'parlai_q2.scorers.q2:Q2F1Scorer',
-    'nli': 'parlai_q2.scorers.q2:NliScorer',
+    'nli': 'parlai_q2.scorers.nli:NliScorer',
     'consistency': 'parlai_q2.scorers.consistency:ConsistencyScorer',
     'spans': 'parlai_q2.scorers.spans:SpansScorer',
-    'grounded': 'parlai_q2.scorers.q2:GroundedScorer',
+    'grounded': 'parlai_q2.scorers.grounded:GroundedScorer',
     'grounded_fast': 'parlai_q2.scorers.grounded:GroundedFastScorer',
     'overlap': 'parlai_q2.scorers.overlap:OverlapScorer',
     'precision': 'parlai_q2.scorers.overlap:PrecisionScorer',

@@ -14,8 +14,8 @@ from parlai_q2.scorers.consistency import (
     read,
     support,
 )
+from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.premises import SENTENCES, WHOLE, SplitRule
-from parlai_q2.scorers.q2 import NliScorer
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 from tests.toys import ToyNliModel

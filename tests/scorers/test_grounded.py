@@ -15,10 +15,11 @@ from parlai_q2.scorers.grounded import (
     FAST_FEATURES,
     FEATURES,
     GroundedFastScorer,
+    GroundedScorer,
     fast_parts,
     read_coefficients,
 )
-from parlai_q2.scorers.q2 import GroundedScorer, Q2Scorer
+from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 

@@ -13,7 +13,8 @@ from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers.consistency import ConsistencyScorer
-from parlai_q2.scorers.q2 import NliScorer, Q2Scorer
+from parlai_q2.scorers.nli import NliScorer
+from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scorers.registry import scorer_class, scorer_names
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 

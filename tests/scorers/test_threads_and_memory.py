@@ -14,7 +14,7 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
 from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.scorers import backends
-from parlai_q2.scorers.q2 import NliScorer
+from parlai_q2.scorers.nli import NliScorer
 from tests.tiny import tiny_roberta
 
 KNOWLEDGE = 'Bees have five eyes: two large compound ones and three small simple ones.'
