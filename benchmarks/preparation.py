@@ -57,7 +57,6 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
     'amounts, names': [
         (checked, 'restate'),
         (checked, 'check_values'),
-        (consistency, '_read_claims'),
         (grounded, 'fast_parts'),
     ],
     'tokenise': [(Tokens, 'pairs'), (Tokens, 'count'), (SequenceNliModel, 'classify')],
