@@ -32,8 +32,6 @@ DEFAULT_MAX_BYTES = 1024**3
 VERSION = 2
 # "pQ2s" distinguishes a score cache from any other SQLite file.
 APPLICATION_ID = 0x70513273
-# Where it is in the file.
-ID_AT = 68
 # Seconds to wait for another process's write.
 BUSY_TIMEOUT = 60.0
 # Seconds between two updates of a row's time of use, so that reads rarely write.
@@ -267,11 +265,11 @@ def open_file(path: Path, is_read_only: bool = False) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     # What another process is just creating has no application id yet.
     with nullcontext() if is_read_only else locked(path, BUSY_TIMEOUT):
-        check_ours(path)
         # Where SQLite can make no file for its locks, it reads only what nobody writes.
         url = path.resolve().as_uri() + ('?immutable=1' if is_read_only else '')
         connection = sqlite3.connect(url, BUSY_TIMEOUT, uri=True)
         try:
+            check_ours(connection, path)
             (version,) = connection.execute('PRAGMA user_version').fetchone()
             if version > VERSION:
                 raise ConfigError(
@@ -291,13 +289,21 @@ def open_file(path: Path, is_read_only: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def check_ours(path: Path) -> None:
-    """A ConfigError for a file that has content, but not our application id."""
-    head = b''
-    if path.exists():
-        with open(path, 'rb') as stream:
-            head = stream.read(ID_AT + 4)
-    if head and head[ID_AT:] != APPLICATION_ID.to_bytes(4, 'big'):
+def check_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """
+    A ConfigError for a file that has content, but not our application id. SQLite reads
+    it: if this process opened and closed the file itself, it would lose the locks of
+    its other threads, and another process could delete what these are writing.
+    """
+    try:
+        (application_id,) = connection.execute('PRAGMA application_id').fetchone()
+        (pages,) = connection.execute('PRAGMA page_count').fetchone()
+        is_ours = application_id == APPLICATION_ID or not pages
+    except sqlite3.DatabaseError as e:
+        if 'not a database' not in str(e):
+            raise
+        is_ours = False
+    if not is_ours:
         raise ConfigError(
             f'{path} is not a parlai_q2 score cache, or its beginning is damaged. Give '
             f'{ANOTHER}, or delete this one if nobody needs it.'

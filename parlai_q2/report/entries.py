@@ -303,6 +303,10 @@ def explain_place(
         notes.append(f'relevance to the turn {candidate.relevance:.2f}')
     if candidate.right_answer is not None:
         notes.append(f'right answer {candidate.right_answer:.2f}')
+    if candidate.right_answer is not None and candidate.agreement is not None:
+        notes.append(f'agreement {candidate.agreement:.2f}')
+    if candidate.worth is not None:
+        notes.append(f'worth {candidate.worth:.2f}')
     if candidate.answer is not None:
         notes.append(describe_answer(candidate.answer))
     unread = candidate.score.parts.get('unread') if candidate.score else None

@@ -256,6 +256,8 @@ def _format_notes(candidate: Candidate) -> str:
         notes.append(f'relevance {candidate.relevance:.2f}')
     if candidate.right_answer is not None:
         notes.append(f'right answer {candidate.right_answer:.2f}')
+    if candidate.right_answer is not None and candidate.agreement is not None:
+        notes.append(f'agreement {candidate.agreement:.2f}')
     if candidate.worth is not None:
         notes.append(f'worth {candidate.worth:.2f}')
     if candidate.penalty:

@@ -50,18 +50,39 @@ def worth_of(candidate: Candidate, turn_text: str = '') -> float:
     """
     if candidate.relevance is None:
         return value_of(candidate)
+    return sigmoid(sum(worth_terms(candidate, turn_text).values()))
+
+
+def worth_terms(candidate: Candidate, turn_text: str = '') -> dict[str, float]:
+    """
+    The terms, in log odds, whose sum is the worth of a candidate: to see what decided.
+
+    :param candidate: a candidate whose relevance was read.
+    :param turn_text: the last turn.
+    :return: by name: of a reply that claims something ``right_answer``,
+        ``groundedness``, ``agreement`` and ``relevance``; of another one ``decline`` or
+        ``chat``, and ``relevance``.
+
+    >>> reply = Candidate('Five.', value=0.9, relevance=0.88, right_answer=0.5)
+    >>> terms = worth_terms(reply, 'How many?')
+    >>> {name: round(term, 2) for name, term in terms.items()}
+    {'right_answer': 0.0, 'groundedness': -0.11, 'agreement': 0.0, 'relevance': 0.0}
+    """
+    relevance, right = logit(candidate.relevance or 0.0), candidate.right_answer
     if only_declines(candidate.text):
-        return sigmoid(DECLINE + DECLINE_RELEVANCE * logit(candidate.relevance))
+        return {'decline': DECLINE, 'relevance': DECLINE_RELEVANCE * relevance}
     if claims_nothing(candidate.text, turn_text):
-        log_odds = CHAT + CHAT_RELEVANCE * logit(candidate.relevance)
-        return sigmoid(log_odds + wants_answer(turn_text) * CHAT_IF_ASKED)
-    right, agreement = candidate.right_answer, candidate.agreement
-    log_odds = 0.0 if right is None else logit(right)
-    log_odds += VALUE_WEIGHT * log(max(value_of(candidate), LEAST_VALUE))
-    if agreement is not None:
-        log_odds += AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT)
-    log_odds += RELEVANCE_WEIGHT * rate_relevance(candidate, turn_text)
-    return sigmoid(log_odds)
+        chat = CHAT + wants_answer(turn_text) * CHAT_IF_ASKED
+        return {'chat': chat, 'relevance': CHAT_RELEVANCE * relevance}
+    agreement = candidate.agreement
+    if agreement is None:
+        agreement = TYPICAL_AGREEMENT
+    return {
+        'right_answer': 0.0 if right is None else logit(right),
+        'groundedness': VALUE_WEIGHT * log(max(value_of(candidate), LEAST_VALUE)),
+        'agreement': AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT),
+        'relevance': RELEVANCE_WEIGHT * rate_relevance(candidate, turn_text),
+    }
 
 
 def rate_relevance(candidate: Candidate, turn_text: str) -> float:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import closing
+from threading import Thread
 
 import pytest
 
@@ -237,6 +238,23 @@ def test_what_many_write_at_once_is_all_there(tmp_path):
     for n in range(6):
         mine = scores(500, 1000 * n)
         assert cache.get(SIGNATURE, mine) == mine
+
+
+def test_a_thread_that_opens_it_leaves_the_locks_of_others(path):
+    cache = ScoreCache(path)
+    cache.put(SIGNATURE, scores(1, 300))
+    thread = Thread(target=lambda: cache.get(SIGNATURE, scores(1)))
+    thread.start()
+    thread.join()
+    # A process that closes the file deletes the log of writes unless others hold locks.
+    process = start(WRITER, path, 1000)
+    assert process.communicate(timeout=120)[1] == ''
+    cache.put(SIGNATURE, scores(300, 2000))
+    cache.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute('PRAGMA integrity_check').fetchone() == ('ok',)
+    for mine in (scores(301), scores(500, 1000), scores(300, 2000)):
+        assert ScoreCache(path).get(SIGNATURE, mine) == mine
 
 
 def test_kill_9_in_the_middle_of_writing_loses_no_finished_write(tmp_path):

@@ -61,11 +61,11 @@ def apply_penalties(
     """
     Compute the value of a reply's score after the guards, in [0, 1].
 
-    Penalties lower a value to the threshold at most. A guarded reply thus loses to
-    every reply that the scorer calls consistent, and still wins over an inconsistent
-    one. The value of a reply with the label ``generic`` is at least
-    :data:`MIN_GENERIC_VALUE` and at most the threshold: saying nothing is better than
-    saying something wrong.
+    Penalties lower a value to the threshold at most. By the rule ``score``, a guarded
+    reply can thus lose to every reply that the scorer calls consistent, and still wins
+    over an inconsistent one. The value of a reply with the label ``generic`` is at
+    least :data:`MIN_GENERIC_VALUE` and at most the threshold: saying nothing is better
+    than saying something wrong.
 
     :param names: the guards that hold.
     :param penalties: what each guard subtracts, by its name; 0 for others.

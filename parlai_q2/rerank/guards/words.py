@@ -94,7 +94,7 @@ def is_copy(response: str, knowledge: str) -> bool:
 
 class GenericGuard(Guard):
     """
-    An empty phrase loses to every consistent reply. If the scorer recognises generic
+    An empty phrase is worth less than a statement. If the scorer recognises generic
     replies, it decides: its score then has the part ``generic``. For other scorers the
     words of the reply decide. After a question, relevance tells it from an answer.
     """
@@ -121,7 +121,7 @@ def states_nothing(response: str) -> bool:
 
 
 class RepetitionGuard(Guard):
-    """A repetition loses to every consistent reply."""
+    """A repetition tells people nothing new."""
 
     name = 'repeat'
     penalty = 0.5
