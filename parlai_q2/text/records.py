@@ -91,18 +91,14 @@ def read_records(text: str) -> list[tuple[int, int, str]]:
 
 def _write(text: str, block: _Block) -> list[tuple[int, int, str]]:
     edits: list[tuple[int, int, str]] = []
-    last = block.start
+    last, mark = block.start, ''
     for value in block.values:
-        between = '\n' if edits else ''
-        start, (written, first, end) = value.start, value.span
-        edits += [(last, start, between), (start, first, value.head)]
-        # The full stop stands where the last character does.
-        end_of_body = max(first, end - 1)
-        if written != text[first:end]:
-            edits.append((first, end_of_body, written[:-1]))
-        edits.append((end_of_body, end, f'{written[-1:]}.'))
-        last = end
-    return [*edits, (last, block.end, '')]
+        span = value.span
+        edits += [(last, value.start, mark), (value.start, span.start, value.head)]
+        if span.text != text[span.start : span.end]:
+            edits.append((span.start, span.end, span.text))
+        last, mark = span.end, '.\n'
+    return [*edits, (last, block.end, '.')]
 
 
 def _is_short(text: str, most_words: int) -> bool:
