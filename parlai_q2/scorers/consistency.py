@@ -16,7 +16,8 @@ that agrees with the knowledge in the knowledge's own words, opening hours as a 
 amount, an address or a code that the knowledge does not have is not supported, nor is a
 number, a name or an address that belongs to something else
 (:mod:`parlai_q2.text.bindings`), nor the denial of what is not mentioned
-(:mod:`parlai_q2.text.denials`).
+(:mod:`parlai_q2.text.denials`). The amounts of records are also read one by one, each
+beside its field (:mod:`parlai_q2.text.field_claims`).
 
 Of a sentence that joins statements, the detector doubts some that it knows to be true
 alone. So a doubted sentence is read again by its statements
@@ -53,6 +54,7 @@ from parlai_q2.scorers.premises import (
     SplitRule,
 )
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
+from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
 from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import sentences
@@ -70,7 +72,7 @@ SETTINGS = {
     'generic': f'{SURE:g}',
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
-    'bindings': 'values',
+    'bindings': 'records',
     'joined': JOINED_READ,
     'denials': 'mentioned',
     'lists': 'reordered',
@@ -84,11 +86,22 @@ ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
 
 
 class ResponseStatement(NamedTuple):
-    """A piece of a response, and what to read of the knowledge for it."""
+    """
+    A piece of a response, and what to read of the knowledge for it.
+
+    :param claims: what it says of a record, amount by amount, each beside its field.
+    """
 
     span: Span
     premises: Sequence[Premise]
     knowledge: SentenceIndex
+    claims: Sequence[tuple[Premise, str]]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The texts to classify: of the premises, and of the claims."""
+        pairs = [(premise.text, self.span.text) for premise in self.premises]
+        return pairs + [(premise.text, text) for premise, text in self.claims]
 
 
 @dataclass(frozen=True)
@@ -108,6 +121,17 @@ class ResponsePiece:
         """Whether it surely states nothing: what is likelier a claim is judged."""
         states_nothing = (only_greets, only_declines, only_asks_listener)
         return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
+
+
+def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
+    """What a statement says of a record, and the field that each claim is of."""
+    if not index.has_records or check_values(index.text, text) != Status.SUPPORTED:
+        return []
+    claims = []
+    for claim in read_field_claims(index.text, text):
+        premise = Premise(index.find(claim.sentence), claim.sentence)
+        claims.append((premise, claim.sentence if claim.is_copy else claim.text))
+    return claims
 
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
@@ -140,7 +164,7 @@ def read(
             keys = [(n, span) for span in pooling.hypotheses(example.response)]
             for key in keys:
                 if key not in statements:
-                    statements[key] = _make_statement(pooling, index, key[1])
+                    statements[key] = _make_statement(model, pooling, index, key[1])
             keys_by_response.append(keys)
         keys_by_pooling.append(keys_by_response)
     pieces = _read_statements(model, [*statements.values()])
@@ -158,8 +182,8 @@ def _read_statements(
 ) -> list[ResponsePiece]:
     pairs, knowledge = list[tuple[str, str]](), list[str]()
     for statement in statements:
-        pairs += [(premise.text, statement.span.text) for premise in statement.premises]
-        knowledge += [statement.knowledge.text] * len(statement.premises)
+        pairs += statement.pairs
+        knowledge += [statement.knowledge.text] * len(statement.pairs)
     readings = iter(classify(model, pairs, knowledge, not model.reads_documents))
     return [_piece(statement, readings) for statement in statements]
 
@@ -179,7 +203,7 @@ def _read_apart(
         for piece, statement in zip(pieces, statements, strict=True)
     ]
     parts = [
-        _make_statement(pooling, statement.knowledge, Span(text, 0, len(text)))
+        _make_statement(model, pooling, statement.knowledge, Span(text, 0, len(text)))
         for texts, statement in zip(texts_of_piece, statements, strict=True)
         for text in texts
     ]
@@ -219,9 +243,10 @@ def _rest_on(
 
 
 def _make_statement(
-    pooling: SplitRule, index: SentenceIndex, span: Span
+    model: NliModel, pooling: SplitRule, index: SentenceIndex, span: Span
 ) -> ResponseStatement:
-    return ResponseStatement(span, pooling.premises(index, span.text), index)
+    claims = [] if model.reads_documents else _read_claims(index, span.text)
+    return ResponseStatement(span, pooling.premises(index, span.text), index, claims)
 
 
 def _piece(
@@ -229,9 +254,16 @@ def _piece(
 ) -> ResponsePiece:
     """
     A statement with its reading. Of short knowledge, that is the mean of the readings;
-    of long knowledge, the reading that supports the statement most.
+    of long knowledge, the reading that supports the statement most. Of the claims of a
+    record, the least supported one counts.
     """
     options = [(next(readings), premise) for premise in statement.premises]
+    if statement.claims:
+        claim_readings = [next(readings) for _ in statement.claims]
+        chosen = {i for premise, _ in statement.claims for i in premise.chosen}
+        together = tuple(sorted(chosen))
+        premise = Premise(together, statement.knowledge.joined(together))
+        options.append((min(claim_readings, key=support), premise))
     if statement.premises[0].chosen:
         reading, premise = max(options, key=lambda pair: support(pair[0]))
     else:

@@ -1,6 +1,6 @@
 """
 What years and records have: "92 % in 2007" where the knowledge has 92 % for 2009, the
-owner of R-12 given for R-11, the price of one plan for another.
+owner of R-12 given for R-11, the earlier price for the later one.
 
 Detectors often read these as supported, since every word is in the knowledge. Other
 such rules found no mistake in 21,000 labelled replies, or as many right replies as
@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from parlai_q2.text.agreement import index_amounts
 from parlai_q2.text.amounts import Amount, find_amounts, is_year
-from parlai_q2.text.fields import misplaces_value
+from parlai_q2.text.field_claims import misplaces_amount
+from parlai_q2.text.fields import has_other_record
 
 _CLAUSE_END = re.compile(r'[;.!?]\s+|,?\s+(?:but|while|whereas)\s+')
 _MONTH = r'(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?'
@@ -25,7 +26,11 @@ _MONTH_AFTER = re.compile(rf'(?:st|nd|rd|th)? (?:of )?{_MONTH}', re.I)
 
 def binds_otherwise(knowledge: str, response: str) -> bool:
     """Whether a response says of a year or record what is known of another."""
-    return _has_other_year(knowledge, response) or misplaces_value(knowledge, response)
+    return (
+        _has_other_year(knowledge, response)
+        or has_other_record(knowledge, response)
+        or misplaces_amount(knowledge, response)
+    )
 
 
 def _has_other_year(knowledge: str, response: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from parlai_q2.text.records import read_records
+from parlai_q2.text.records import has_records, read_records
 from parlai_q2.turns import Span
 
 _NOT_ASCII = re.compile(r'[^\x00-\x7f]')
@@ -92,6 +92,11 @@ class PreparedText(NamedTuple):
         start, end = self.places[span.start], self.places[span.end - 1] + 1
         return Span(self.original[start:end], start, max(start, end))
 
+    def rewrite(self, text: str, places: Sequence[int]) -> 'PreparedText':
+        """Another text, whose characters were made of those at some places of this."""
+        origins = [self.places[place] for place in places]
+        return PreparedText(text, self.original, origins)
+
     def replace(
         self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str | None]
     ) -> 'PreparedText':
@@ -169,7 +174,10 @@ def prepare_passage(text: str) -> PreparedText:
     'The owner of R-12 is Bea Okoye.'
     """
     prepared = _write_plainly(text)
-    prepared = prepared.edit(read_records(prepared.text))
+    if records := read_records(prepared.text):
+        prepared = prepared.rewrite(*records)
+    if has_records(prepared.text):
+        return _remove_emphasis(prepared)
     prepared = _join_lines(prepared).replace(_HEADING, lambda m: m[1])
     return _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
 

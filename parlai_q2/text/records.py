@@ -1,65 +1,74 @@
 """
-Reads records as sentences: JSON, ``key: value`` lines, Markdown tables and CSV. "R-12 /
-owner: Bea Okoye" becomes "The owner of R-12 is Bea Okoye.", which a detector reads as
-it reads any sentence.
-
-All values stay where they are. What stands between two of them is replaced.
+Reads records as sentences: JSON, ``key: value`` lines, Markdown tables, CSV rows, and
+headings with short lines below them. "R-12 / owner: Bea Okoye" becomes "The owner of
+R-12 is Bea Okoye.", which a detector reads as it reads any sentence.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice
 from typing import NamedTuple
 
-from parlai_q2.turns import Span
+from parlai_q2.json_values import JsonObject
 
-# Longer values and names are prose.
-MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_CELL_WORDS, MAX_KEY_WORDS = 25, 6, 10, 5
+# The keys whose value names a record, the best first.
+NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
+# A longer list without a structure is a text.
+MAX_LIST_LINES = 30
+# Longer values and lines are prose.
+MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_LINE_WORDS, MAX_KEY_WORDS = 25, 6, 10, 5
 _PAIR = re.compile(
     r'^[ \t]*(?:[-*+•][ \t]+)?(?:\*\*)?(?P<key>[A-Za-z][^:|\n*]{0,40}?)[ \t]*(?:\*\*)?:'
-    r'(?:\*\*)?[ \t]+(?P<value>\S[^\n]*?)[ \t\r]*$',
-    re.MULTILINE,
+    r'(?:\*\*)?[ \t]+(?P<value>\S[^\n]*?)[ \t]*$'
 )
-_PARAGRAPH = re.compile(r'\S[^\n]*(?:\n[^\n]*\S[^\n]*)*')
-_LINE = re.compile(r'[^\r\n]+')
-_RULE = re.compile(r'[ \t|:]*-[- \t|:]*')
-_HEADING = re.compile(r'[ \t]{0,3}(?P<mark>#{1,6}[ \t]+)?(?P<name>\S.*?)[ \t]*:?')
+_RULE = re.compile(
+    r'^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*:?-*:?[ \t]*\|?[ \t]*$'
+)
+_HEADING = re.compile(r'^[ \t]{0,3}(?P<mark>#{1,6}[ \t]+)?(?P<text>\S[^\n]*?)[ \t]*:?$')
+_ENDS = ('.', '!', '?', ':', ';', ',')
+# Keys that are days: "Mon to Fri".
+_DAY = re.compile(
+    r'(?:mon|tue|wed|thu|fri|sat|sun)(?:\w*day)?s?\b|weekdays?\b|weekends?\b', re.I
+)
 _CAMEL = re.compile(r'(?<=[a-z])(?=[A-Z])|[_]+')
-# The keys and the single values of a JSON text, in order.
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-\w.+]+')
-_SENTENCE = re.compile(r'^The [^\n]{1,164} is [^\n]{1,200}\.$', re.MULTILINE)
-_SEPARATORS = ('\t', ';', ',')
+_STATEMENT = re.compile(
+    r'^The [^\n]{1,80} (?:of [^\n]{1,80} )?is [^\n]{1,200}\.$', re.M
+)
 
 
-class Value(NamedTuple):
-    """
-    A value of a record.
+class Cell(NamedTuple):
+    """A line of a text, or a piece of it, and where it starts."""
 
-    :param span: its text, and where it stands.
-    :param key: what it is.
-    :param name: what has it; empty if the record has no name.
-    :param start: where its sentence begins: at its key, or at the value.
-    """
-
-    span: Span
-    key: str
-    name: str
+    text: str
     start: int
 
     @property
-    def head(self) -> str:
-        """What its sentence says before it."""
-        key = _CAMEL.sub(' ', self.key).strip().lower()
-        return f'The {key} of {self.name} is ' if self.name else f'The {key} is '
+    def places(self) -> list[int]:
+        """Where each of its characters stands."""
+        return list(range(self.start, self.start + len(self.text)))
 
 
-class _Block(NamedTuple):
-    """The values of records that stand together, and where these begin and end."""
+class Statement(NamedTuple):
+    """A value of a record, with its key and the record's name."""
 
-    start: int
-    end: int
-    values: Sequence[Value]
+    key: Cell
+    value: Cell
+    name: Cell | None = None
+
+    def write(self) -> tuple[str, list[int]]:
+        """The sentence, and where each of its characters stands."""
+        key = _CAMEL.sub(' ', self.key.text).strip() if self.key.text else ''
+        name = self.name.text if self.name else ''
+        if name and _DAY.match(key):
+            head = f'The time of {name} ({key}) is '
+        else:
+            owner = f' of {name}' if name else ''
+            head = f'The {key.lower()}{owner} is ' if key else f'{name}: '
+        value = self.value
+        end = value.start + max(0, len(value.text) - 1)
+        places = [*[self.key.start] * len(head), *value.places, end]
+        return f'{head}{value.text}.', places
 
 
 def has_records(text: str) -> bool:
@@ -67,38 +76,99 @@ def has_records(text: str) -> bool:
     # The second one is on a line of its own.
     if '\nThe ' not in text:
         return False
-    count = len(_SENTENCE.findall(text))
-    return count > 1 and 2 * count >= text.count('\n') + 1
+    statements = len(_STATEMENT.findall(text))
+    return statements > 1 and 2 * statements >= text.count('\n') + 1
 
 
-def read_records(text: str) -> list[tuple[int, int, str]]:
+def read_records(text: str) -> tuple[str, list[int]] | None:
     """
-    The edits that make the records of a text sentences, one a line: the start and the
-    end of each piece to replace, and what replaces it, in order.
+    A text with its records as sentences, one a line; other lines are kept.
+
+    :return: the new text, and for each of its characters the place in the old one that
+        it was made of; None if there are no records.
     """
-    if text.lstrip().startswith(('{', '[')) and (values := _read_json(text)):
-        return _write(text, _Block(0, len(text), values))
-    if '\n' not in text:
-        return []
-    edits: list[tuple[int, int, str]] = []
-    end = 0
-    for block in sorted([*_read_tables(text), *_read_pairs(text)]):
-        if block.start >= end:
-            edits += _write(text, block)
-            end = block.end
-    return edits
+    if '\n' not in text and not text.lstrip().startswith(('{', '[')):
+        return None
+    parts: list[Statement | Cell] = [*_read_json(text)]
+    if not parts:
+        parts = list(_read_lines(_split_lines(text)))
+        if not any(isinstance(part, Statement) for part in parts):
+            return None
+    sentences: list[str] = []
+    places: list[int] = []
+    for part in parts:
+        if isinstance(part, Statement):
+            sentence, origins = part.write()
+        else:
+            sentence, origins = part.text, part.places
+        sentences.append(sentence)
+        places += [min(place, len(text) - 1) for place in origins]
+        places.append(places[-1] if places else 0)
+    return '\n'.join(sentences), places[:-1]
 
 
-def _write(text: str, block: _Block) -> list[tuple[int, int, str]]:
-    edits: list[tuple[int, int, str]] = []
-    last, mark = block.start, ''
-    for value in block.values:
-        span = value.span
-        edits += [(last, value.start, mark), (value.start, span.start, value.head)]
-        if span.text != text[span.start : span.end]:
-            edits.append((span.start, span.end, span.text))
-        last, mark = span.end, '.\n'
-    return [*edits, (last, block.end, '.')]
+def _split_lines(text: str) -> list[Cell]:
+    lines, start = [], 0
+    for line in text.splitlines(keepends=True):
+        lines.append(Cell(line.rstrip('\r\n'), start))
+        start += len(line)
+    return lines
+
+
+def _read_lines(lines: Sequence[Cell]) -> Iterator[Statement | Cell]:
+    place = 0
+    while place < len(lines):
+        for read in (_read_table, _read_pairs, _read_rows, _read_list):
+            statements, count = read(lines, place)
+            if count:
+                yield from statements
+                place += count
+                break
+        else:
+            yield lines[place]
+            place += 1
+
+
+def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
+    """
+    Lines of ``key: value``, and a line before them that names the record. The first key
+    begins another record where it is repeated.
+    """
+    name, first = _read_name(lines, place)
+    pairs: list[tuple[Cell, Cell]] = []
+    for line in islice(lines, place + first, None):
+        m = _PAIR.match(line.text)
+        if m is None or not _is_short(m['value'], MAX_VALUE_WORDS):
+            break
+        if len(m['key'].split()) > MAX_KEY_WORDS:
+            break
+        key, value = m['key'], m['value']
+        pairs.append(
+            (
+                Cell(key, line.start + m.start('key')),
+                Cell(value, line.start + m.start('value')),
+            )
+        )
+    if len(pairs) < 2:
+        return [], 0
+    records = _split_records(pairs)
+    if len(records) == 1:
+        return _name_pairs(pairs, name), first + len(pairs)
+    statements: list[Statement] = []
+    for record in records:
+        statements += _name_pairs(record, _find_name(record) or record[0][1])
+    return statements, first + len(pairs)
+
+
+def _split_records(
+    pairs: Sequence[tuple[Cell, Cell]],
+) -> list[Sequence[tuple[Cell, Cell]]]:
+    """Pairs cut before each repetition of the first key; not if one is left alone."""
+    first_key = pairs[0][0].text.lower()
+    starts = [n for n, (key, _) in enumerate(pairs) if key.text.lower() == first_key]
+    ends = [*starts[1:], len(pairs)]
+    records = [pairs[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [pairs] if min(map(len, records)) < 2 else records
 
 
 def _is_short(text: str, most_words: int) -> bool:
@@ -106,184 +176,198 @@ def _is_short(text: str, most_words: int) -> bool:
     return not text.endswith(('.', '!', '?')) and len(text.split()) <= most_words
 
 
-def _read_pairs(text: str) -> Iterator[_Block]:
-    """
-    Lines of ``key: value``. The first key begins another record where it is repeated,
-    and its value names the record; a single record is named by the line before it.
-    """
-    pairs: list[re.Match[str]] = []
-    for pair in _PAIR.finditer(text):
-        is_prose = len(pair['key'].split()) > MAX_KEY_WORDS
-        if is_prose or not _is_short(pair['value'], MAX_VALUE_WORDS):
+def _read_name(lines: Sequence[Cell], place: int) -> tuple[Cell | None, int]:
+    """The name that a line gives what follows it, and whether there is such a line."""
+    m = _HEADING.match(lines[place].text)
+    if m is None or _PAIR.match(lines[place].text):
+        return None, 0
+    text = m['text']
+    if not m['mark'] and text.endswith(_ENDS) and not lines[place].text.endswith(':'):
+        return None, 0
+    if len(text.split()) > MAX_NAME_WORDS or '|' in text:
+        return None, 0
+    skipped = 1
+    while place + skipped < len(lines) and not lines[place + skipped].text.strip():
+        skipped += 1
+    if skipped > 1 and not m['mark']:
+        return None, 0
+    return Cell(text, lines[place].start + m.start('text')), skipped
+
+
+def _find_name(pairs: Sequence[tuple[Cell, Cell]]) -> Cell | None:
+    keys = {key.text.lower(): value for key, value in pairs}
+    return next((keys[key] for key in NAME_KEYS if key in keys), None)
+
+
+def _name_pairs(
+    pairs: Sequence[tuple[Cell, Cell]], name: Cell | None
+) -> list[Statement]:
+    name = name or _find_name(pairs)
+    return [
+        Statement(key, value, None if value is name else name) for key, value in pairs
+    ]
+
+
+def _read_table(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
+    """A Markdown table: a header, a rule, and rows."""
+    if len(lines) - place < 3 or '|' not in lines[place].text:
+        return [], 0
+    if not _RULE.match(lines[place + 1].text):
+        return [], 0
+    header = _cells(lines[place], '|')
+    rows = 2
+    statements: list[Statement] = []
+    while place + rows < len(lines) and '|' in lines[place + rows].text:
+        statements += _read_row(header, _cells(lines[place + rows], '|'))
+        rows += 1
+    return statements, rows if statements else 0
+
+
+def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
+    """CSV: a header without digits, and at least two rows of as many short cells."""
+    for mark in ('\t', ';', ','):
+        header = _cells(lines[place], mark)
+        if len(header) < 2 or any(not c.text or _has_digit(c.text) for c in header):
             continue
-        if pairs and text[pairs[-1].end() : pair.start()].strip(' \t\r\n-'):
-            yield from _name_pairs(text, pairs)
-            pairs = []
-        pairs.append(pair)
-    yield from _name_pairs(text, pairs)
+        statements: list[Statement] = []
+        rows = 1
+        for line in islice(lines, place + 1, None):
+            cells = _cells(line, mark)
+            if len(cells) != len(header) or not _are_cells(cells):
+                break
+            statements += _read_row(header, cells)
+            rows += 1
+        if rows > 2 and _are_cells(header):
+            return statements, rows
+    return [], 0
 
 
-def _name_pairs(text: str, pairs: Sequence[re.Match[str]]) -> Iterator[_Block]:
-    if len(pairs) < 2:
-        return
-    first_key = pairs[0]['key'].lower()
-    starts = [n for n, pair in enumerate(pairs) if pair['key'].lower() == first_key]
-    has_several = len(starts) > 1 and all(
-        end - start > 1 for start, end in pairwise([*starts, len(pairs)])
-    )
-    name = '' if has_several else _find_name(text, pairs[0].start())
-    start = text.rfind(name, 0, pairs[0].start()) if name else pairs[0].start()
-    values = []
-    for n, pair in enumerate(pairs):
-        is_name = has_several and n in starts
-        if is_name:
-            name = pair['value']
-        span = Span(pair['value'], *pair.span('value'))
-        owner = '' if is_name else name
-        values.append(Value(span, pair['key'], owner, pair.start('key')))
-    yield _Block(start, pairs[-1].end('value'), values)
+def _are_cells(cells: Sequence[Cell]) -> bool:
+    return all(_is_short(cell.text, MAX_LINE_WORDS) for cell in cells)
 
 
-def _find_name(text: str, end: int) -> str:
-    """The name that the line before a place gives to what follows; empty if none."""
-    before = text[:end].rstrip()
-    heading = _HEADING.fullmatch(before[before.rfind('\n') + 1 :])
-    if heading is None or '|' in heading['name']:
-        return ''
-    is_next = text[len(before) : end].count('\n') == 1
-    if not heading['mark'] and (heading['name'].endswith((';', ',')) or not is_next):
-        return ''
-    name = heading['name']
-    return name if heading['mark'] or _is_short(name, MAX_NAME_WORDS) else ''
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
 
 
-def _read_tables(text: str) -> Iterator[_Block]:
-    """Markdown tables, and CSV: a header without digits and at least two rows."""
-    for paragraph in _PARAGRAPH.finditer(text):
-        lines = [
-            Span(line[0], line.start(), line.end())
-            for line in _LINE.finditer(text, *paragraph.span())
-        ]
-        rule = next((n for n, line in enumerate(lines) if _is_rule(line.text)), 0)
-        if rule and '|' in lines[rule - 1].text:
-            rows = [*takewhile(lambda line: '|' in line.text, lines[rule - 1 :])]
-            header, _, *cells = [_split(row, '|') for row in rows]
-        else:
-            rows, (header, *cells) = lines, _split_csv(lines)
-        if values := [value for row in cells for value in _read_row(header, row)]:
-            yield _Block(rows[0].start, rows[-1].end, values)
-
-
-def _is_rule(line: str) -> bool:
-    """Whether a line is the one under the header of a Markdown table."""
-    return '|' in line and _RULE.fullmatch(line) is not None
-
-
-def _split_csv(lines: Sequence[Span]) -> list[list[Span]]:
-    """The cells of lines; only an empty header if they are none of CSV."""
-    for mark in _SEPARATORS:
-        if len(lines) < 3 or mark not in lines[0].text:
-            continue
-        rows = [_split(line, mark) for line in lines]
-        cells = [cell.text for row in rows for cell in row]
-        if (
-            len({len(row) for row in rows}) == 1
-            and all(_is_short(cell, MAX_CELL_WORDS) for cell in cells)
-            and all(cells[: len(rows[0])])
-            and not any(character.isdigit() for character in lines[0].text)
-        ):
-            return rows
-    return [[]]
-
-
-def _split(line: Span, mark: str) -> list[Span]:
-    """The cells of a line."""
+def _cells(line: Cell, mark: str) -> list[Cell]:
     text, start = line.text, line.start
     if mark == '|':
-        text = text.strip().removesuffix('|')
-        start += line.text.index(text)
-        start, text = start + text.startswith('|'), text.removeprefix('|')
+        inside = text.strip().strip('|')
+        start += text.index(inside) if inside else 0
+        text = inside
     cells = []
     for piece in text.split(mark):
-        cell = piece.strip().strip('"')
-        place = start + piece.index(cell)
-        cells.append(Span(cell, place, place + len(cell)))
+        stripped = piece.strip().strip('"')
+        offset = piece.index(stripped) if stripped else 0
+        cells.append(Cell(stripped, start + offset))
         start += len(piece) + len(mark)
     return cells
 
 
-def _read_row(header: Sequence[Span], row: Sequence[Span]) -> list[Value]:
-    """The values of a row, which its first cell names."""
+def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
+    name = cells[0] if cells and cells[0].text else None
     return [
-        Value(cell, key.text, row[0].text, cell.start)
-        for key, cell in zip(header[1:], row[1:], strict=False)
-        if key.text and cell.text
+        Statement(Cell(key.text, value.start), value, name)
+        for key, value in zip(header[1:], cells[1:], strict=False)
+        if value.text and key.text
     ]
 
 
-def _read_json(text: str) -> list[Value]:
+def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
+    """A heading with at least two short lines below it."""
+    name, first = _read_name(lines, place)
+    if name is None:
+        return [], 0
+    heading = lines[place].text
+    is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
+    rows = []
+    for line in islice(lines, place + first, None):
+        text = line.text.strip().lstrip('-*+• ')
+        if not text or text.endswith(':') or not _is_short(text, MAX_LINE_WORDS):
+            break
+        rows.append(Cell(text, line.start + line.text.index(text)))
+        if len(rows) > MAX_LIST_LINES:
+            return [], 0
+    if len(rows) < 2 or not (is_marked or any(_has_digit(row.text) for row in rows)):
+        return [], 0
+    statements = [Statement(Cell('', row.start), row, name) for row in rows]
+    return statements, first + len(rows)
+
+
+def _read_json(text: str) -> list[Statement]:
+    if not text.lstrip().startswith(('{', '[')):
+        return []
     try:
-        return [*_Json(text).read(json.loads(text))]
+        return list(_Leaves(text).read(json.loads(text), (), None))
     except (ValueError, RecursionError):
         return []
-
-
-class _Json:
-    """Reads a JSON text, token by token beside its value."""
-
-    def __init__(self, text: str):
-        self.tokens = _JSON_TOKEN.finditer(text)
-
-    def read(
-        self, value: object, path: tuple[str, ...] = (), name: str = ''
-    ) -> Iterator[Value]:
-        """The values inside a value, whose keys are a path."""
-        if isinstance(value, dict):
-            are_records = all(isinstance(inner, dict) for inner in value.values())
-            for key, inner in value.items():
-                next(self.tokens)
-                if are_records and len(value) > 1:
-                    yield from self.read(inner, (), key)
-                else:
-                    yield from self.read(inner, (*path, key), name)
-        elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
-            naming = _find_naming_key(value)
-            for inner in value:
-                if naming:
-                    yield from self.read(inner, (), str(inner[naming]))
-                else:
-                    yield from self.read(inner, path[-1:], name)
-        else:
-            items = value if isinstance(value, list) else [value]
-            tokens = [next(self.tokens) for _ in items]
-            if path and tokens:
-                yield self._make_value(items, tokens, path, name)
-
-    @staticmethod
-    def _make_value(
-        items: Sequence[object],
-        tokens: Sequence[re.Match[str]],
-        path: Sequence[str],
-        name: str,
-    ) -> Value:
-        start, end = tokens[0].start(), tokens[-1].end()
-        start += tokens[0][0].startswith('"')
-        end -= tokens[-1][0].startswith('"')
-        text = ', '.join(map(_show_json, items))
-        owner = '' if name == text else name
-        return Value(Span(text, start, end), ' '.join(path), owner, start)
 
 
 def _find_naming_key(records: Sequence[object]) -> str:
     """The first key whose values are texts that tell records apart; empty if none."""
     rows = [record for record in records if isinstance(record, dict)]
-    if len(rows) < max(2, len(records)):
-        return ''
-    for key in rows[0]:
+    for key in rows[0] if len(rows) > 1 else ():
         names = [row.get(key) for row in rows]
         if all(isinstance(name, str) for name in names) and len({*names}) == len(rows):
             return str(key)
     return ''
+
+
+class _Leaves:
+    """The leaves of a JSON value, each with where it stands in the text."""
+
+    def __init__(self, text: str):
+        self.text, self.place = text, 0
+
+    def read(
+        self, value: object, path: tuple[str, ...], name: Cell | None, naming: str = ''
+    ) -> Iterator[Statement]:
+        if isinstance(value, dict):
+            if named := self._find_name(value, naming):
+                name = named
+            for key, inner in value.items():
+                self._seek(json.dumps(key, ensure_ascii=False), key)
+                yield from self.read(inner, (*path, key), name)
+        elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
+            own_naming = _find_naming_key(value)
+            for inner in value:
+                # "The amount of groceries" needs no "categories".
+                has_name = isinstance(inner, dict) and self._find_name(
+                    inner, own_naming
+                )
+                path_of_inner = () if has_name else path[-1:]
+                yield from self.read(inner, path_of_inner, name, own_naming)
+        elif path:
+            yield self._write(value, path, name)
+
+    def _write(
+        self, value: object, path: tuple[str, ...], name: Cell | None
+    ) -> Statement:
+        key = Cell(' '.join(path), self.place)
+        items = value if isinstance(value, list) else [value]
+        text = ', '.join(map(_show_json, items))
+        start = self._seek(_dump(items[0]) if items else '[]', text[:1])
+        cell = Cell(text, start)
+        is_name = name is not None and name.text == text
+        return Statement(key, cell, None if is_name else name)
+
+    def _seek(self, dumped: str, text: str) -> int:
+        at = self.text.find(dumped, self.place)
+        if at >= 0:
+            self.place = at
+        return min(self.place + (dumped[:1] == '"'), max(0, len(self.text) - 1))
+
+    def _find_name(self, value: JsonObject, naming: str) -> Cell | None:
+        keys = {str(key).lower(): v for key, v in value.items()}
+        for key in (*NAME_KEYS, naming.lower()):
+            if isinstance(named := keys.get(key), str | int) and str(named).strip():
+                return Cell(str(named), self.place)
+        return None
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _show_json(value: object) -> str:

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from parlai_q2.text.agreement import find_unsupported
 from parlai_q2.text.normalize import composed, copy_key
@@ -103,6 +103,11 @@ class SentenceIndex:
         return all(copy_key(piece.text) in self._keys for piece in copied) and not (
             find_unsupported(self.text, text)
         )
+
+    def find(self, text: str) -> tuple[int, ...]:
+        """The index of the first sentence that is a text; empty if there is none."""
+        places = (i for i, s in enumerate(self.sentences) if s.text == text)
+        return tuple(islice(places, 1))
 
     @cached_property
     def stems(self) -> list[frozenset[str]]:
