@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -252,8 +252,6 @@ class _Builder:
     Builds an index in a new folder, and takes from the existing parts what they have.
 
     :ivar old: the existing manifest, or None.
-    :ivar accepted: the documents of the index.
-    :ivar sources: the parts that have those which have not changed.
     """
 
     def __init__(self, index: Path, settings: Settings, encoder: TextEncoder | None):
@@ -274,8 +272,6 @@ class _Builder:
         made_by = {'passages': self.made_by, 'encoder': self.identity}
         write_text(self.folder / MADE_BY, json.dumps(made_by))
         self.store = Store(self.folder, settings.language)
-        self.accepted: dict[str, Document] = {}
-        self.sources: dict[str, _Part] = {}
 
     def _open(self, folder: Path) -> _Part | None:
         """Open a part; None if other settings made it, or it is damaged."""
@@ -299,20 +295,37 @@ class _Builder:
         report_document: Callable[[str], object],
         report_vectors: Callable[[int, int], object],
     ) -> tuple[Manifest, Changes]:
-        changes, old = self._read_documents(documents, report_document), self.old
-        _write_left_out(self.index, documents, changes.refused)
-        if not self.accepted:
+        old, accepted = self.old, dict[str, Document]()
+        sources, refused = dict[str, _Part](), list[DocumentError]()
+        committed = time.monotonic()
+        with ReadingProcess() as process:
+            for name, path in documents.files.items():
+                try:
+                    document, part = self._find(name, path)
+                    if part is not None:
+                        sources[name] = part
+                    else:
+                        self._read(document, path, process)
+                    accepted[name] = document
+                except InputError as e:
+                    refused.append(_document_error(name, e))
+                report_document(name)
+                if time.monotonic() - committed > COMMIT_SECONDS:
+                    self.store.commit()
+                    committed = time.monotonic()
+        _write_left_out(self.index, documents, refused)
+        if not accepted:
             shutil.rmtree(self.folder, ignore_errors=True)
-            why = f': {changes.refused[0]}' if changes.refused else '.'
+            why = f': {refused[0]}' if refused else '.'
             raise InputError(f'None of the documents could be read{why}')
-        content = content_digest(self.settings, self.accepted.values())
+        changes = self._find_changes(accepted, sources, refused)
+        content = content_digest(self.settings, accepted.values())
         if old is not None and (old.content, old.encoder) == (content, self.identity):
             _drop_others(self.index, old)
             return old, changes
         self.store.commit()
-        for name, part in self.sources.items():
-            document = self.accepted[name]
-            self.store.add(document, part.passages(document))
+        for name, part in sources.items():
+            self.store.add(accepted[name], part.passages(accepted[name]))
         self.store.finish()
         if self.encoder is not None:
             known = self._known_vectors()
@@ -322,41 +335,13 @@ class _Builder:
             folder=self.folder.name,
             content=content,
             passages=self.store.size,
-            documents=len(self.accepted),
+            documents=len(accepted),
             sums=checksums(self.folder),
             encoder=self.identity,
         )
         write_manifest(self.index, manifest)
         _drop_others(self.index, manifest)
         return manifest, changes
-
-    def _read_documents(
-        self, documents: Documents, report: Callable[[str], object]
-    ) -> Changes:
-        """Read the documents that no part has; tell what differs from the old index."""
-        old = self.parts.get(self.old.folder) if self.old is not None else None
-        before = old.documents if old is not None else {}
-        changes, committed = Changes(), time.monotonic()
-        with ReadingProcess() as process:
-            for name, path in documents.files.items():
-                try:
-                    document, part = self._find(name, path)
-                    if part is None:
-                        self._read(document, path, process)
-                        new = changes.changed if name in before else changes.added
-                        new.append(name)
-                    else:
-                        self.sources[name] = part
-                    self.accepted[name] = document
-                except InputError as e:
-                    changes.refused.append(_document_error(name, e))
-                report(name)
-                if time.monotonic() - committed > COMMIT_SECONDS:
-                    self.store.commit()
-                    committed = time.monotonic()
-        changes.removed = [name for name in before if name not in self.accepted]
-        changes.unchanged = len(self.sources)
-        return changes
 
     def _find(self, name: str, path: Path) -> tuple[Document, _Part | None]:
         """Find a document's file in a part; otherwise describe it, with None."""
@@ -395,6 +380,24 @@ class _Builder:
             passages = list(passages)
         if not self.store.add(document, passages):
             raise DocumentError(document.name, 'it has no text')
+
+    def _find_changes(
+        self,
+        accepted: Collection[str],
+        sources: Collection[str],
+        refused: list[DocumentError],
+    ) -> Changes:
+        """What differs from the old index."""
+        part = self.parts.get(self.old.folder) if self.old is not None else None
+        before = part.documents if part is not None else {}
+        read = [name for name in accepted if name not in sources]
+        return Changes(
+            added=[name for name in read if name not in before],
+            changed=[name for name in read if name in before],
+            removed=[name for name in before if name not in accepted],
+            unchanged=len(sources),
+            refused=refused,
+        )
 
     def _known_vectors(self) -> Iterator[tuple[int, np.ndarray]]:
         """The vectors in the parts, with the new numbers of their first passages."""
