@@ -2,9 +2,9 @@
 Makes an index of documents, or brings one up to date: reads new and changed documents,
 and drops deleted ones.
 
-Each run writes a new folder, and the manifest that names it comes last: readers see the
-old index or the new one, never a mixture. What an existing folder has of an unchanged
-document is copied, also from the folder of a run that was stopped.
+New files are written beside the existing ones, and the manifest that names them comes
+last: readers see the old index or the new one, never a mixture. An unchanged document
+is not read again, and a stopped run resumes.
 
 Symbolic links that lead out of their folder are left out, and so are hidden files and
 folders (``.git``).
@@ -15,18 +15,17 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from parlai_q2.errors import DocumentError, InputError
 from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import as_write_error, write_text
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import (
+    Checksum,
     Manifest,
     Settings,
     check_files,
@@ -38,17 +37,14 @@ from parlai_q2.retrieve.index import (
 from parlai_q2.retrieve.readers import ENDINGS, ReadingProcess, check_packages
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
-from parlai_q2.retrieve.vectors import ROWS, make_vectors
+from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 from parlai_q2.turns import Passage
 
-# Each run writes a folder of its own, with the settings that made its passages and
-# vectors.
-PART, MADE_BY = 'part-', 'made_by.json'
+BUILDING, SETTINGS = 'building', 'settings.json'
+BUILDING_VECTORS = 'vectors-building'
 REMEDY = 'Free some disk space, or choose another --outdir.'
 # Seconds between commits, and thus the most work that a stopped run loses.
 COMMIT_SECONDS = 30.0
-# The passages that are copied at a time.
-BLOCK = 1024
 # Larger documents are refused, except those that are read line by line.
 LARGEST = 200_000_000
 LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
@@ -191,13 +187,92 @@ def build(
 def _check_folder(index: Path) -> None:
     if index.exists() and not index.is_dir():
         raise InputError(f'{index} is not a folder. Choose another --outdir.')
-    ours = ('index.json', 'index.lock', LEFT_OUT)
+    endings = ('index.json', BUILDING, '.lock', LEFT_OUT)
     if (
         index.is_dir()
         and (names := os.listdir(index))
-        and not any(name in ours or name.startswith(PART) for name in names)
+        and not any(name.endswith(endings) for name in names)
     ):
         raise InputError(f'{index} has other files. Choose another --outdir.')
+
+
+def _update(
+    store: Store,
+    settings: Settings,
+    documents: Documents,
+    next_key: int,
+    report: Callable[[str], object],
+) -> Changes:
+    """Bring a store up to date; ``next_key`` is the number of the next passage."""
+    stored, changes = store.documents(), Changes()
+    for name in stored.keys() - documents.files.keys():
+        store.remove(name)
+        changes.removed.append(name)
+    committed = time.monotonic()
+    with ReadingProcess() as process:
+        for name, path in documents.files.items():
+            old = stored.get(name)
+            try:
+                document = _examine(name, path, old, next_key)
+                if document is None:
+                    changes.unchanged += 1
+                else:
+                    passages = _read_passages(name, path, settings, process)
+                    next_key += _put(store, document, passages, old is None)
+                    (changes.added if old is None else changes.changed).append(name)
+            except InputError as e:
+                changes.refused.append(_document_error(name, e))
+                if old is not None:
+                    store.remove(name)
+                    changes.removed.append(name)
+            report(name)
+            if time.monotonic() - committed > COMMIT_SECONDS:
+                store.commit()
+                committed = time.monotonic()
+    return changes
+
+
+def _read_passages(
+    name: str, path: Path, settings: Settings, process: ReadingProcess
+) -> Iterable[Passage]:
+    """Read a document's passages, all before anything is changed unless it is huge."""
+    passages = split(
+        name, process.read(path), settings.words, settings.overlap, settings.sentences
+    )
+    return passages if path.suffix.lower() in LINE_BY_LINE else list(passages)
+
+
+def _put(
+    store: Store, document: Document, passages: Iterable[Passage], is_new: bool
+) -> int:
+    """Put a document into a store, in place of its old version; count its passages."""
+    if not is_new:
+        store.remove(document.name)
+    count = store.add(document, passages)
+    if not count:
+        raise DocumentError(document.name, 'it has no text')
+    return count
+
+
+def _examine(
+    name: str, path: Path, stored: Document | None, first: int
+) -> Document | None:
+    """Examine a document's file; None if it has not changed."""
+    try:
+        state = path.stat()
+        version = state.st_size, state.st_mtime_ns
+        if stored and (stored.size, stored.changed) == version:
+            return None
+        if state.st_size > LARGEST and path.suffix.lower() not in LINE_BY_LINE:
+            raise DocumentError(
+                name, f'it has {state.st_size:,} bytes; at most {LARGEST:,} are read'
+            )
+        sha256 = file_sha256(path)
+    except OSError as e:
+        raise DocumentError(name, f'it cannot be read: {e.strerror}') from e
+    if stored and stored.sha256 == sha256:
+        return None
+    return Document(name, sha256, *version, first)
 
 
 def _document_error(name: str, error: InputError) -> DocumentError:
@@ -209,11 +284,9 @@ def _document_error(name: str, error: InputError) -> DocumentError:
     return DocumentError(name, problem)
 
 
-def _write_left_out(
-    folder: Path, documents: Documents, refused: Sequence[DocumentError]
-) -> None:
+def _write_left_out(folder: Path, documents: Documents, changes: Changes) -> None:
     """Write the list :data:`LEFT_OUT`; remove it if there is nothing to list."""
-    reasons = {error.path: error.problem for error in refused}
+    reasons = {error.path: error.problem for error in changes.refused}
     reasons |= {str(link): 'it leads out of its folder' for link in documents.links}
     reasons |= {
         str(path): 'files of its kind are not read' for path in documents.of_other_kinds
@@ -228,66 +301,16 @@ def _write_left_out(
         (folder / LEFT_OUT).unlink(missing_ok=True)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """
-    A folder of documents that were read: of the old index, or of a stopped run.
-
-    :param rows: the vectors of its passages, if this run's encoder made them.
-    """
-
-    store: Store
-    documents: Mapping[str, Document]
-    rows: np.ndarray | None
-
-    def passages(self, document: Document) -> Iterator[Passage]:
-        """The passages of one of its documents."""
-        end = document.first + document.count
-        for start in range(document.first, end, BLOCK):
-            yield from self.store.passages(range(start, min(start + BLOCK, end)))
-
-
 class _Builder:
-    """
-    Builds an index in a new folder, and takes from the existing parts what they have.
-
-    :ivar old: the existing manifest, or None.
-    """
+    """Builds an index; ``old`` is the existing manifest, or None."""
 
     def __init__(self, index: Path, settings: Settings, encoder: TextEncoder | None):
         self.index, self.settings, self.encoder = index, settings, encoder
-        self.identity = encoder.identity() if encoder is not None else None
+        self.building = index / BUILDING
         self.old = read_manifest(index)
         if self.old is not None:
             # An index built on a damaged one would be damaged, too.
             check_files(index, self.old, whole=True)
-        self.made_by = asdict(settings)
-        del self.made_by['search']
-        # The newest first, which has most.
-        folders = sorted(index.glob(f'{PART}*'), key=_number, reverse=True)
-        parts = {folder.name: self._open(folder) for folder in folders}
-        self.parts = {name: part for name, part in parts.items() if part is not None}
-        self.folder = index / f'{PART}{1 + max(map(_number, folders), default=0)}'
-        self.folder.mkdir()
-        made_by = {'passages': self.made_by, 'encoder': self.identity}
-        write_text(self.folder / MADE_BY, json.dumps(made_by))
-        self.store = Store(self.folder, settings.language)
-
-    def _open(self, folder: Path) -> _Part | None:
-        """Open a part; None if other settings made it, or it is damaged."""
-        try:
-            made_by = json.loads((folder / MADE_BY).read_text(encoding='utf-8'))
-            if made_by['passages'] != self.made_by:
-                return None
-            store = Store(folder, self.settings.language)
-            documents = store.documents()
-        except (OSError, ValueError):
-            return None
-        rows = None
-        if made_by['encoder'] == self.identity:
-            with suppress(OSError, ValueError, EOFError):
-                rows = np.load(folder / ROWS, mmap_mode='r')
-        return _Part(store, documents, rows)
 
     def build(
         self,
@@ -295,129 +318,118 @@ class _Builder:
         report_document: Callable[[str], object],
         report_vectors: Callable[[int, int], object],
     ) -> tuple[Manifest, Changes]:
-        old, accepted = self.old, dict[str, Document]()
-        sources, refused = dict[str, _Part](), list[DocumentError]()
-        committed = time.monotonic()
-        with ReadingProcess() as process:
-            for name, path in documents.files.items():
-                try:
-                    document, part = self._find(name, path)
-                    if part is not None:
-                        sources[name] = part
-                    else:
-                        self._read(document, path, process)
-                    accepted[name] = document
-                except InputError as e:
-                    refused.append(_document_error(name, e))
-                report_document(name)
-                if time.monotonic() - committed > COMMIT_SECONDS:
-                    self.store.commit()
-                    committed = time.monotonic()
-        _write_left_out(self.index, documents, refused)
-        if not accepted:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            why = f': {refused[0]}' if refused else '.'
+        old_vectors = self._usable_vectors()
+        self._begin()
+        store = Store(self.building, self.settings.language)
+        next_key = _next_key(store, old_vectors)
+        changes = _update(store, self.settings, documents, next_key, report_document)
+        _write_left_out(self.index, documents, changes)
+        store.finish()
+        stored = store.documents()
+        if not any(document.count for document in stored.values()):
+            shutil.rmtree(self.building, ignore_errors=True)
+            why = f': {changes.refused[0]}' if changes.refused else '.'
             raise InputError(f'None of the documents could be read{why}')
-        changes = self._find_changes(accepted, sources, refused)
-        content = content_digest(self.settings, accepted.values())
-        if old is not None and (old.content, old.encoder) == (content, self.identity):
-            _drop_others(self.index, old)
-            return old, changes
-        self.store.commit()
-        for name, part in sources.items():
-            self.store.add(accepted[name], part.passages(accepted[name]))
-        self.store.finish()
+        # Do not ask whether this run changed anything: an earlier, stopped run may
+        # have.
+        content = content_digest(self.settings, stored.values())
+        has_same_vectors = (old_vectors is not None) == (self.encoder is not None)
+        if self.old is not None and self.old.content == content and has_same_vectors:
+            shutil.rmtree(self.building, ignore_errors=True)
+            _drop_others(self.index, self.old)
+            return self.old, changes
         if self.encoder is not None:
-            known = self._known_vectors()
-            make_vectors(self.folder, self.store, self.encoder, known, report_vectors)
+            folder = self.index / BUILDING_VECTORS
+            make_vectors(folder, store, self.encoder, old_vectors, report_vectors)
+        return self._put_in_place(content, stored), changes
+
+    def _usable_vectors(self) -> Path | None:
+        """The folder of vectors, if the same encoder made them of the same passages."""
+        old, encoder = self.old, self.encoder
+        if old is None or encoder is None or old.vectors is None:
+            return None
+        is_usable = old.encoder == encoder.identity() and old.settings.same_passages(
+            self.settings
+        )
+        return self.index / old.vectors if is_usable else None
+
+    def _begin(self) -> None:
+        """Begin with the work of a stopped run, with the old index, or from scratch."""
+        old, written = self.old, self.building / SETTINGS
+        state = {**asdict(self.settings), 'base': old.folder if old else None}
+        with suppress(OSError, ValueError):
+            if json.loads(written.read_text(encoding='utf-8')) == state:
+                for lock in self.building.glob('.tantivy-*.lock'):
+                    lock.unlink()
+                return
+        # Vectors of passages that were split differently are useless, too.
+        for rest in (self.building, self.index / BUILDING_VECTORS):
+            shutil.rmtree(rest, ignore_errors=True)
+        self.building.mkdir(exist_ok=True)
+        if old is not None and old.settings.same_passages(self.settings):
+            for path in (self.index / old.folder).iterdir():
+                if not path.name.endswith('.lock'):
+                    _link(path, self.building / path.name)
+        written.write_text(json.dumps(state), encoding='utf-8')
+
+    def _put_in_place(
+        self, content: str, documents: Mapping[str, Document]
+    ) -> Manifest:
+        """Move the built files into place, and write the manifest that names them."""
+        # The folders in construction, the file in each that lets a stopped run resume,
+        # and their final names.
+        number = 1 + max(map(_number, self.index.glob('*-*')), default=0)
+        parts = [(self.building, SETTINGS, f'words-{number}')]
+        if self.encoder is not None:
+            folder = self.index / BUILDING_VECTORS
+            parts.append((folder, STATE, f'vectors-{number}'))
+        sums: dict[str, Checksum] = {}
+        for folder, state, name in parts:
+            sums |= checksums(folder, name, state)
         manifest = Manifest(
             settings=self.settings,
-            folder=self.folder.name,
+            folder=parts[0][2],
             content=content,
-            passages=self.store.size,
-            documents=len(accepted),
-            sums=checksums(self.folder),
-            encoder=self.identity,
+            passages=sum(document.count for document in documents.values()),
+            documents=len(documents),
+            sums=sums,
+            vectors=parts[1][2] if self.encoder else None,
+            encoder=self.encoder.identity() if self.encoder else None,
         )
+        # From here on, a stopped run loses its work, so all steps are short.
+        for folder, state, name in parts:
+            (folder / state).unlink()
+            os.replace(folder, self.index / name)
         write_manifest(self.index, manifest)
         _drop_others(self.index, manifest)
-        return manifest, changes
+        return manifest
 
-    def _find(self, name: str, path: Path) -> tuple[Document, _Part | None]:
-        """Find a document's file in a part; otherwise describe it, with None."""
-        parts = [part for part in self.parts.values() if name in part.documents]
-        try:
-            state = path.stat()
-            version = state.st_size, state.st_mtime_ns
-            for part in parts:
-                document = part.documents[name]
-                if (document.size, document.changed) == version:
-                    return document, part
-            if state.st_size > LARGEST and path.suffix.lower() not in LINE_BY_LINE:
-                raise DocumentError(
-                    name,
-                    f'it has {state.st_size:,} bytes; at most {LARGEST:,} are read',
-                )
-            sha256 = file_sha256(path)
-        except OSError as e:
-            raise DocumentError(name, f'it cannot be read: {e.strerror}') from e
-        for part in parts:
-            if part.documents[name].sha256 == sha256:
-                return part.documents[name], part
-        return Document(name, sha256, *version), None
 
-    def _read(self, document: Document, path: Path, process: ReadingProcess) -> None:
-        """Add a document, after all of it was read unless it is huge."""
-        settings = self.settings
-        passages: Iterable[Passage] = split(
-            document.name,
-            process.read(path),
-            settings.words,
-            settings.overlap,
-            settings.sentences,
-        )
-        if path.suffix.lower() not in LINE_BY_LINE:
-            passages = list(passages)
-        if not self.store.add(document, passages):
-            raise DocumentError(document.name, 'it has no text')
-
-    def _find_changes(
-        self,
-        accepted: Collection[str],
-        sources: Collection[str],
-        refused: list[DocumentError],
-    ) -> Changes:
-        """What differs from the old index."""
-        part = self.parts.get(self.old.folder) if self.old is not None else None
-        before = part.documents if part is not None else {}
-        read = [name for name in accepted if name not in sources]
-        return Changes(
-            added=[name for name in read if name not in before],
-            changed=[name for name in read if name in before],
-            removed=[name for name in before if name not in accepted],
-            unchanged=len(sources),
-            refused=refused,
-        )
-
-    def _known_vectors(self) -> Iterator[tuple[int, np.ndarray]]:
-        """The vectors in the parts, with the new numbers of their first passages."""
-        stored = self.store.documents()
-        for part in self.parts.values():
-            if part.rows is None:
-                continue
-            for old in part.documents.values():
-                new = stored.get(old.name)
-                if new is not None and new.sha256 == old.sha256:
-                    yield new.first, part.rows[old.first : old.first + old.count]
+def _next_key(store: Store, vectors: Path | None) -> int:
+    """The number of the next passage, above those of all existing vectors."""
+    documents = store.documents().values()
+    next_key = max((d.first + d.count for d in documents), default=0)
+    if vectors is None:
+        return next_key
+    return max(next_key, int(max(Vectors.open(vectors).keys, default=-1)) + 1)
 
 
 def _number(path: Path) -> int:
-    number = path.name.removeprefix(PART)
+    number = path.name.rpartition('-')[2]
     return int(number) if number.isdigit() else 0
 
 
+def _link(path: Path, copy: Path) -> None:
+    # Segments never change, so a hard link is as good as a copy; the lists of segments
+    # are replaced by renaming.
+    try:
+        os.link(path, copy)
+    except OSError:
+        shutil.copyfile(path, copy)
+
+
 def _drop_others(index: Path, manifest: Manifest) -> None:
-    """Delete parts that the manifest does not name."""
-    for path in index.glob(f'{PART}*'):
-        if path.name != manifest.folder:
+    """Delete files that the manifest no longer names, or that stopped runs left."""
+    for path in (*index.glob('words-*'), *index.glob('vectors-*')):
+        if path.name not in (manifest.folder, manifest.vectors):
             shutil.rmtree(path, ignore_errors=True)

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
@@ -35,7 +37,7 @@ from parlai_q2.turns import Passage
 
 MANIFEST = 'index.json'
 # Increased when older indexes can no longer be read.
-FORMAT = 3
+FORMAT = 2
 # The blocks of a file that are checked when an index is opened, and their bytes.
 BLOCKS, BLOCK = 64, 32_768
 MAKE = 'Make it with: parlai_q2 index DOCUMENTS --outdir {}'
@@ -70,6 +72,10 @@ class Settings:
                 'Give at least 10 words, and an overlap of at most half as many.'
             )
 
+    def same_passages(self, other: 'Settings') -> bool:
+        """Whether both settings give an index the same passages and words."""
+        return replace(self, search=other.search) == other
+
 
 class Checksum(NamedTuple):
     """
@@ -90,10 +96,11 @@ class Manifest:
     """
     The content of an index.
 
-    :param folder: the folder of the words, passages and vectors.
+    :param folder: the folder of the words and passages.
     :param content: a digest, which differs for indexes that may find other passages.
     :param sums: the checksum of each file, by its path in the index.
-    :param encoder: the identity of the model that made the vectors; None without any.
+    :param vectors: the folder of the vectors; None if there are none.
+    :param encoder: the identity of the model that made them.
     """
 
     settings: Settings
@@ -102,6 +109,7 @@ class Manifest:
     passages: int
     documents: int
     sums: dict[str, Checksum]
+    vectors: str | None = None
     encoder: str | None = None
 
 
@@ -148,14 +156,19 @@ def content_digest(settings: Settings, documents: Iterable[Document]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def checksums(folder: Path) -> dict[str, Checksum]:
-    """The checksums of a folder's files, by their paths in the index."""
+def checksums(folder: Path, name: str, without: str) -> dict[str, Checksum]:
+    """
+    The checksums of a folder's files, by their paths in the index.
+
+    :param name: the folder's final name.
+    :param without: a file in it that will be removed.
+    """
     return {
-        f'{folder.name}/{path.name}': Checksum(
+        f'{name}/{path.name}': Checksum(
             path.stat().st_size, file_sha256(path), sampled_sha256(path)
         )
         for path in sorted(folder.iterdir())
-        if not path.name.endswith('.lock')
+        if path.name != without and not path.name.endswith('.lock')
     }
 
 
@@ -252,13 +265,13 @@ class Index:
         if how.by == SearchBy.WORDS:
             return words
         name = self.manifest.settings.search.encoder
-        if self.manifest.encoder is None or name is None or how.encoder != name:
+        if self.manifest.vectors is None or name is None or how.encoder != name:
             raise InputError(
                 f'{self.folder} has no vectors of {how.encoder}. Make it with '
                 f'--encoder {how.encoder}.'
             )
-        vectors = Vectors.open(self.folder / self.manifest.folder)
-        if len(vectors.rows) != len(self):
+        vectors = Vectors.open(self.folder / self.manifest.vectors)
+        if len(vectors.keys) != len(self) or len(vectors.stored) != len(self):
             raise InputError(f'{self.folder} is damaged. {advise(self.folder)}')
         encoder = load_encoder(name)
         if encoder.identity() != self.manifest.encoder:
@@ -299,4 +312,5 @@ def in_memory(
     store.finish()
     loaded, words = load_encoder(encoder), Bm25(store)
     rows = loaded.passages([searched_text(passage) for passage in passages])
-    return words, Fused(words, Dense(store, Vectors(rows), loaded))
+    vectors = Vectors(np.arange(len(rows)), rows)
+    return words, Fused(words, Dense(store, vectors, loaded))

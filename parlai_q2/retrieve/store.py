@@ -2,7 +2,7 @@
 Passages and their words on disk, or in memory, as one tantivy index.
 
 The last passage of a document carries the document's record, with its checksum and the
-numbers of its passages, so that a commit has both or neither, and BM25 counts only
+numbers of its passages, so that a commit changes both or neither, and BM25 counts only
 passages.
 """
 
@@ -19,7 +19,7 @@ from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, put_spaces, tantivy
 from parlai_q2.turns import Passage, Source, without_surrogates
 
-KEY, WORDS, BODY = 'key', 'words', 'body'
+KEY, DOCUMENT, WORDS, BODY = 'key', 'document', 'words', 'body'
 # Fields of a document's last passage only: a mark, and the document's record.
 LAST, RECORD = 'last', 'record'
 _TOKENIZER = 'words'
@@ -53,9 +53,7 @@ class Store:
     """
     Passages by their numbers, and an index of their words.
 
-    :param folder: an existing folder: an empty one, or one with a store to read; None:
-        in memory.
-    :ivar size: the number of passages.
+    :param folder: an existing folder, perhaps with a store; None: in memory.
     """
 
     def __init__(self, folder: Path | None = None, language: str = DEFAULT_LANGUAGE):
@@ -68,46 +66,50 @@ class Store:
             # Otherwise a thread looks for commits, and may write a lock into a folder
             # that is being removed.
             self._index.config_reader(reload_policy='Manual')
-            self._index.reload()
-            self._searcher = self._index.searcher()
-        self.size: int = self._searcher.num_docs
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Load the latest commit."""
+        self._index.reload()
+        self._searcher = self._index.searcher()
 
     def add(self, document: Document, passages: Iterable[Passage]) -> int:
         """
-        Add a document, whose ``first`` and ``count`` are set here.
+        Add a document, whose ``count`` is set here.
 
         :return: the number of its passages.
         """
-        document, previous = replace(document, first=self.size, count=0), None
+        count, previous = 0, None
         for passage in passages:
             if previous is not None:
-                self._add(document, previous)
-            previous = passage
+                self._add(document, previous, count)
+            count, previous = count + 1, passage
         if previous is not None:
-            count = self.size + 1 - document.first
-            self._add(replace(document, count=count), previous)
-        return self.size - document.first
+            self._add(replace(document, count=count), previous, count)
+        return count
 
-    def _add(self, document: Document, passage: Passage) -> None:
+    def _add(self, document: Document, passage: Passage, number: int) -> None:
         words = f'{passage_name(passage)}\n{without_surrogates(passage.text)}'
         fields: dict[str, Any] = {
-            KEY: self.size,
+            KEY: document.first + number - 1,
+            DOCUMENT: document.name,
             WORDS: put_spaces(words),
             BODY: json.dumps(passage, ensure_ascii=False).encode(),
         }
         if document.count:
             fields[LAST] = 'yes'
             fields[RECORD] = json.dumps(asdict(document)).encode()
-        if self._writer is None:
-            # One thread, so that the same documents always give the same segments.
-            self._writer = self._index.writer(heap_size=HEAP, num_threads=1)
-        self._writer.add_document(tantivy().Document(**fields))
-        self.size += 1
+        self._open_writer().add_document(tantivy().Document(**fields))
+
+    def remove(self, name: str) -> None:
+        """Remove a document and its passages."""
+        self._open_writer().delete_documents_by_term(DOCUMENT, name)
 
     def commit(self) -> None:
-        """Write what was added, which another store of the folder can then read."""
+        """Commit the changes, and load them."""
         if self._writer is not None:
             self._writer.commit()
+        self.refresh()
 
     def finish(self) -> None:
         """Commit, and wait until segments are merged; nothing can be added after."""
@@ -116,8 +118,17 @@ class Store:
             self._writer.garbage_collect_files()
             self._writer.wait_merging_threads()
             self._writer = None
-        self._index.reload()
-        self._searcher = self._index.searcher()
+        self.refresh()
+
+    def _open_writer(self) -> Any:
+        if self._writer is None:
+            # One thread, so that the same documents always give the same segments.
+            writer = self._index.writer(heap_size=HEAP, num_threads=1)
+            # Unnamed files of a run that was killed in a commit would block the same
+            # commit.
+            writer.garbage_collect_files()
+            self._writer = writer
+        return self._writer
 
     def documents(self) -> dict[str, Document]:
         """The documents by name."""
@@ -148,6 +159,13 @@ class Store:
             Hit(passage, score, key)
             for passage, (key, score) in zip(passages, ranked, strict=True)
         ]
+
+    def keys(self) -> list[int]:
+        """The numbers of all passages, in order."""
+        keys = list[int]()
+        for document in self.documents().values():
+            keys += range(document.first, document.first + document.count)
+        return sorted(keys)
 
     def best(self, weights: Mapping[str, float], k: int) -> list[Hit]:
         """
@@ -221,7 +239,8 @@ def _read_passage(entry: object) -> Passage:
 def _schema(library: ModuleType) -> Any:
     schema = library.SchemaBuilder()
     schema.add_integer_field(KEY, stored=True, indexed=True)
-    schema.add_text_field(LAST, tokenizer_name='raw', index_option='basic')
+    for name in (DOCUMENT, LAST):
+        schema.add_text_field(name, tokenizer_name='raw', index_option='basic')
     schema.add_text_field(WORDS, tokenizer_name=_TOKENIZER, index_option='freq')
     for name in (BODY, RECORD):
         schema.add_bytes_field(name, stored=True)

@@ -15,6 +15,8 @@ from parlai_q2.retrieve import build as building
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index, Settings
 from parlai_q2.retrieve.readers import DIRECT
+from parlai_q2.retrieve.store import Document, Store
+from parlai_q2.turns import Passage
 from tests.retrieve import documents
 
 
@@ -199,7 +201,7 @@ def test_a_killed_update_leaves_the_index_as_it_was(folder):
     assert found('pumps') == ['Pumps are blue.']
     built()
     assert found('pumps') == ['Pumps are green.']
-    assert sorted(p.name for p in Path('index').iterdir() if p.is_dir()) == ['part-3']
+    assert sorted(p.name for p in Path('index').iterdir() if p.is_dir()) == ['words-2']
 
 
 class Stopped(BaseException):
@@ -230,6 +232,27 @@ def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
     assert found('pumps') == ['Pumps are green.' if update else 'Pumps are blue.']
     assert len([p for p in Path('index').iterdir() if p.is_dir()]) == 1
     Index('index', verify=True)
+
+
+def test_a_run_killed_in_a_commit_does_not_block_the_next(tmp_path):
+    before, after, remaining = (tmp_path / name for name in ('before', 'after', 'left'))
+    before.mkdir()
+    store = Store(before)
+    for name in ('a', 'b'):
+        store.add(Document(name), [Passage(f'{name} is red.')])
+    store.finish()
+    shutil.copytree(before, after)
+    changed = Store(after)
+    changed.remove('a')
+    changed.commit()
+    # All is written but the list that names it.
+    shutil.copytree(after, remaining)
+    shutil.copy(before / 'meta.json', remaining / 'meta.json')
+    again = Store(remaining)
+    assert set(again.documents()) == {'a', 'b'}
+    again.remove('a')
+    again.commit()
+    assert set(again.documents()) == {'b'}
 
 
 def test_two_runs_do_not_write_one_index(folder):
@@ -301,6 +324,6 @@ def test_errors_name_damaged_or_missing_files(folder):
 def test_a_manifest_leads_nowhere_else(folder):
     built()
     path = Path('index/index.json')
-    path.write_text(path.read_text().replace('part-1', '../docs'))
+    path.write_text(path.read_text().replace('words-1', '../docs'))
     with pytest.raises(InputError, match=r'damaged|missing'):
         Index('index')

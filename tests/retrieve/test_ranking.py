@@ -23,7 +23,7 @@ def stored(*texts, language='english'):
     store = Store(language=language)
     passages = [t if isinstance(t, Passage) else Passage(t) for t in texts]
     store.add(Document('d'), passages)
-    store.finish()
+    store.commit()
     return store
 
 
