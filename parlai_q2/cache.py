@@ -32,6 +32,8 @@ DEFAULT_MAX_BYTES = 1024**3
 VERSION = 2
 # "pQ2s" distinguishes a score cache from any other SQLite file.
 APPLICATION_ID = 0x70513273
+# Where it is in the file.
+ID_AT = 68
 # Seconds to wait for another process's write.
 BUSY_TIMEOUT = 60.0
 # Seconds between two updates of a row's time of use, so that reads rarely write.
@@ -98,6 +100,8 @@ class ScoreCache:
         :func:`default_cache_path`.
     :param max_bytes: the size limit of the file.
     :ivar usable: becomes False when the file turns out to be unusable.
+    :ivar is_read_only: whether the file or its folder could not be written when it was
+        opened.
     :raises ConfigError: on first use, if the file belongs to another program or a newer
         version.
     """
@@ -108,18 +112,13 @@ class ScoreCache:
         self.path = default_cache_path() if path is None else Path(path).expanduser()
         self.max_bytes = max_bytes
         self.usable = True
+        self.is_read_only = False
         # By process and thread: a forked child may neither use nor close what its
         # parent opened.
         self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, '_connections': {}}
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether the file exists, but it or its folder cannot be written."""
-        places = (self.path, self.path.parent)
-        return self.path.exists() and not all(os.access(p, os.W_OK) for p in places)
 
     def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
         """The scores of those pairs (knowledge, response) that have one here."""
@@ -148,7 +147,7 @@ class ScoreCache:
 
     def put(self, signature: str, scores: Mapping[Pair, Score]) -> None:
         """Keep the scores of pairs, either all or none, replacing earlier ones."""
-        if not self.usable or not scores or self.is_read_only:
+        if not self.usable or not scores:
             return
         now = int(time.time())
         rows = [
@@ -157,6 +156,8 @@ class ScoreCache:
         ]
         with self._go_on_without():
             connection = self._connect()
+            if self.is_read_only:
+                return
             with connection:
                 insert = 'INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?)'
                 connection.executemany(insert, rows)
@@ -227,9 +228,12 @@ class ScoreCache:
     def _connect(self) -> sqlite3.Connection:
         here = _here()
         if here not in self._connections:
-            is_read_only, is_first = self.is_read_only, not self._connections
-            self._connections[here] = open_file(self.path, is_read_only)
-            if is_read_only and is_first:
+            is_first, places = not self._connections, (self.path, self.path.parent)
+            self.is_read_only = self.path.exists() and not all(
+                os.access(place, os.W_OK) for place in places
+            )
+            self._connections[here] = open_file(self.path, self.is_read_only)
+            if self.is_read_only and is_first:
                 _logger.warning(
                     f'The score cache {self.path} cannot be written. Its scores are '
                     f'used, and no others kept. To keep them, give {ANOTHER}.'
@@ -265,9 +269,7 @@ def open_file(path: Path, is_read_only: bool = False) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     # What another process is just creating has no application id yet.
     with nullcontext() if is_read_only else locked(path, BUSY_TIMEOUT):
-        # Where SQLite can make no file for its locks, it reads only what nobody writes.
-        url = path.resolve().as_uri() + ('?immutable=1' if is_read_only else '')
-        connection = sqlite3.connect(url, BUSY_TIMEOUT, uri=True)
+        connection = _open_to_read(path) if is_read_only else _open(path)
         try:
             check_ours(connection, path)
             (version,) = connection.execute('PRAGMA user_version').fetchone()
@@ -289,6 +291,23 @@ def open_file(path: Path, is_read_only: bool = False) -> sqlite3.Connection:
     return connection
 
 
+def _open(path: Path, how: str = '') -> sqlite3.Connection:
+    return sqlite3.connect(path.resolve().as_uri() + how, BUSY_TIMEOUT, uri=True)
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    connection = _open(path, '?mode=ro')
+    try:
+        connection.execute('SELECT count(*) FROM sqlite_master')
+    except sqlite3.OperationalError:
+        # SQLite can make no file for its locks: nobody may be writing.
+        connection.close()
+        connection = _open(path, '?immutable=1')
+    except sqlite3.DatabaseError:
+        pass  # It is damaged, which the caller finds.
+    return connection
+
+
 def check_ours(connection: sqlite3.Connection, path: Path) -> None:
     """
     A ConfigError for a file that has content, but not our application id. SQLite reads
@@ -302,7 +321,13 @@ def check_ours(connection: sqlite3.Connection, path: Path) -> None:
     except sqlite3.DatabaseError as e:
         if 'not a database' not in str(e):
             raise
-        is_ours = False
+        # A damaged cache keeps its id. Nobody has locks on what is no database.
+        with open(path, 'rb') as stream:
+            is_ours = stream.read(ID_AT + 4)[ID_AT:] == APPLICATION_ID.to_bytes(
+                4, 'big'
+            )
+        if is_ours:
+            raise
     if not is_ours:
         raise ConfigError(
             f'{path} is not a parlai_q2 score cache, or its beginning is damaged. Give '

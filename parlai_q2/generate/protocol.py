@@ -107,7 +107,7 @@ def add_usage(usages: Sequence[JsonMapping]) -> JsonObject:
 async def read_answer(
     blocks: AsyncIterator[bytes], max_bytes: int = MAX_ANSWER
 ) -> bytes:
-    """The bytes of an answer, hardly more than so many."""
+    """The bytes of an answer; of a longer one, little more than ``max_bytes``."""
     content = b''
     async for block in blocks:
         content += block

@@ -85,7 +85,7 @@ class ScoringMutator(ManyEpisodeMutator):
         """Return the first label of each turn and its score; None without a label."""
         turns = read_turns(episode, self.source)
         labelled = [turn.examples[0] for turn in turns if turn.examples]
-        scores = iter(self.scorer.score(labelled))
+        scores = iter(self.scorer.score(labelled) if labelled else ())
         return [
             (turn.examples[0], next(scores)) if turn.examples else (None, None)
             for turn in turns

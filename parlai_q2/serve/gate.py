@@ -130,6 +130,7 @@ def answer_error(error: Exception) -> Response:
         return Json(body, error.status or 502, headers)
     if isinstance(error, RecursionError):
         # JSON can be read a few levels deeper than it can be written.
+        log.warning(f'A request failed: {type(error).__name__}')
         problem = 'The answer of the upstream server is nested too deeply.'
         return Json(error_body(problem, 'upstream_error'), 502)
     frames = ''.join(traceback.format_tb(error.__traceback__)[-MAX_FRAMES:])
