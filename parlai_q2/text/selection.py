@@ -41,7 +41,8 @@ _WORD = re.compile(r'\w+')
 @lru_cache(maxsize=1024)
 def stems(text: str) -> frozenset[str]:
     """
-    The stems of a text's words, without function words.
+    The stems of a text's words, which are their first :data:`STEM` letters, without
+    function words. Apostrophes separate words.
 
     >>> sorted(stems('The Angara flows out of it.'))
     ['angar', 'flows']
