@@ -292,7 +292,8 @@ def open_file(path: Path, is_read_only: bool = False) -> sqlite3.Connection:
 
 
 def _open(path: Path, how: str = '') -> sqlite3.Connection:
-    return sqlite3.connect(path.resolve().as_uri() + how, BUSY_TIMEOUT, uri=True)
+    url = path.resolve().as_uri() + how
+    return sqlite3.connect(url, timeout=BUSY_TIMEOUT, uri=True)
 
 
 def _open_to_read(path: Path) -> sqlite3.Connection:

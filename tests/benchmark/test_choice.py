@@ -49,6 +49,14 @@ def test_the_short_pools_have_one_reply_of_each_outcome():
         assert outcomes == ['beside', 'best', 'wrong']
 
 
+def test_the_shipped_relevance_tells_which_replies_answer():
+    pools = choice.read_rows(str(choice.SHORT_POOLS))
+    read = choice.read_relevance(Reranker(explain=None), pools)
+    right = [(value >= choice.MIN_RELEVANCE) == answers for value, answers in read]
+    assert len(right) == 72
+    assert sum(right) >= 62
+
+
 def test_the_report_tells_outcomes_by_kind(capsys):
     pools = choice.qa_pools(ROWS)
     outcomes = choice.choose(Reranker('precision', explain=None), pools)

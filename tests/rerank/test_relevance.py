@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.choice import SHORT_POOLS, read_relevance
 from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
 from parlai_q2.rerank.candidate import with_agreement
-from parlai_q2.rerank.choice import MIN_RELEVANCE, choose
+from parlai_q2.rerank.choice import choose
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.rerank.worth import (
     AGREEMENT_WEIGHT,
@@ -24,7 +23,6 @@ from parlai_q2.rerank.worth import (
 )
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Passage, Turn
-from parlai_q2.zoo.train.rows import read_rows
 from tests.rerank.toys import ToyRelevance, ToyScorer
 
 MUSEUM = 'The museum opened in 1903. It was designed by Anna Keller.'
@@ -223,13 +221,6 @@ def test_the_shipped_models_choose_the_reply_that_answers(
     for replies in ([best, *other_replies], [*other_replies, best]):
         ranking = reranker.rank(knowledge, replies, [turn])
         assert ranking.chosen.text == best, why
-
-
-def test_the_shipped_relevance_tells_which_replies_answer():
-    read = read_relevance(Reranker(explain=None), read_rows(str(SHORT_POOLS)))
-    right = [(relevance >= MIN_RELEVANCE) == answers for relevance, answers in read]
-    assert len(right) == 72
-    assert sum(right) >= 62
 
 
 def test_half_an_emoji_is_read():
