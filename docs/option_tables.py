@@ -30,6 +30,7 @@ from parlai_q2.agents.hf_classifier.hf_classifier import add_options as hf_class
 from parlai_q2.agents.hf_seq2seq.hf_seq2seq import add_options as hf_seq2seq  # noqa: E402
 from parlai_q2.cli.commands import GROUPS, Command, build_parser, import_command  # noqa: E402
 from parlai_q2.cli.scorer_options import add_scorer_options  # noqa: E402
+from parlai_q2.options import list_options  # noqa: E402
 from parlai_q2.scorers.roles import Role  # noqa: E402
 
 
@@ -86,9 +87,9 @@ def by_name(actions: Iterable[argparse.Action]) -> dict[str, argparse.Action]:
 def collect_options(add: Callable[[ParlaiParser], Any]) -> dict[str, argparse.Action]:
     """The options that a function adds to ParlAI's parser, by their names."""
     parser = ParlaiParser(False, False)
-    before = set(parser._actions)
+    before = set(list_options(parser))
     add(parser)
-    return by_name(action for action in parser._actions if action not in before)
+    return by_name(action for action in list_options(parser) if action not in before)
 
 
 def omit_scorer_options(
@@ -124,13 +125,13 @@ def command_options(command: Command) -> dict[str, argparse.Action]:
     if command.needs_parlai:
         import_command(command)
         parser = SCRIPT_REGISTRY[command.name].klass.setup_args()
-        for action in ParlaiParser(True, True)._actions:
+        for action in list_options(ParlaiParser(True, True)):
             left_out.update(action.option_strings)
     else:
         parser = build_parser(command)
     return by_name(
         action
-        for action in parser._actions
+        for action in list_options(parser)
         if not left_out.intersection(action.option_strings)
     )
 

@@ -324,11 +324,10 @@ def check_ours(connection: sqlite3.Connection, path: Path) -> None:
             raise
         # A damaged cache keeps its id. Nobody has locks on what is no database.
         with open(path, 'rb') as stream:
-            is_ours = stream.read(ID_AT + 4)[ID_AT:] == APPLICATION_ID.to_bytes(
-                4, 'big'
-            )
-        if is_ours:
+            head = stream.read(ID_AT + 4)
+        if head[ID_AT:] == APPLICATION_ID.to_bytes(4, 'big'):
             raise
+        is_ours = False
     if not is_ours:
         raise ConfigError(
             f'{path} is not a parlai_q2 score cache, or its beginning is damaged. Give '

@@ -123,8 +123,7 @@ def choices(
     """
     How well a measure chooses among n responses of each pool (None: all): the metrics
     :data:`SHARES`, the number of ``pools``, and how many are ``mixed``. Pools that are
-        smaller or have a response without a score are left out; None if no pool is
-        left.
+    smaller or have a response without a score are left out; None if no pool is left.
     """
     import numpy as np
 

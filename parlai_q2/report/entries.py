@@ -299,14 +299,9 @@ def explain_place(
     if candidate.penalty:
         names = ' and '.join(map(one_line, candidate.guards))
         notes.append(f'counted as {candidate.value:.2f}: {names}')
-    if candidate.relevance is not None:
-        notes.append(f'relevance to the turn {candidate.relevance:.2f}')
-    if candidate.right_answer is not None:
-        notes.append(f'right answer {candidate.right_answer:.2f}')
-    if candidate.right_answer is not None and candidate.agreement is not None:
-        notes.append(f'agreement {candidate.agreement:.2f}')
-    if candidate.worth is not None:
-        notes.append(f'worth {candidate.worth:.2f}')
+    for name, value in candidate.choice_values.items():
+        shown = 'relevance to the turn' if name == 'relevance' else name
+        notes.append(f'{shown} {value:.2f}')
     if candidate.answer is not None:
         notes.append(describe_answer(candidate.answer))
     unread = candidate.score.parts.get('unread') if candidate.score else None

@@ -86,6 +86,20 @@ class Candidate:
         return max(self.score.value - self.value, 0.0)
 
     @property
+    def choice_values(self) -> dict[str, float]:
+        """
+        What was read of it to choose by the default rule, in [0, 1], by the names that
+        people see; agreement only if it counted.
+        """
+        values = {
+            'relevance': self.relevance,
+            'right answer': self.right_answer,
+            'agreement': None if self.right_answer is None else self.agreement,
+            'worth': self.worth,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
     def displayed_score(self) -> Score | None:
         """
         Its score with the claims that people see: those of the scorer that explains, if

@@ -251,15 +251,7 @@ def _format_value(value: float | None) -> str:
 
 def _format_notes(candidate: Candidate) -> str:
     """Format the values read with the turn, and the penalties, for the printed form."""
-    notes = []
-    if candidate.relevance is not None:
-        notes.append(f'relevance {candidate.relevance:.2f}')
-    if candidate.right_answer is not None:
-        notes.append(f'right answer {candidate.right_answer:.2f}')
-    if candidate.right_answer is not None and candidate.agreement is not None:
-        notes.append(f'agreement {candidate.agreement:.2f}')
-    if candidate.worth is not None:
-        notes.append(f'worth {candidate.worth:.2f}')
+    notes = [f'{name} {value:.2f}' for name, value in candidate.choice_values.items()]
     if candidate.penalty:
         notes.append(f'{", ".join(candidate.guards)} {-candidate.penalty:+.2f}')
     return f' ({"; ".join(notes)})' if notes else ''
