@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import Score
@@ -67,6 +68,8 @@ DELETE FROM scores WHERE rowid IN (
 """
 # Gives the room of deleted rows back to the disk.
 SHRINK = 'PRAGMA wal_checkpoint(TRUNCATE)'
+# Finds damage that deleting rows went past.
+CHECK = 'PRAGMA integrity_check(1)'
 
 _logger = logging.getLogger(__name__)
 
@@ -194,6 +197,7 @@ class ScoreCache:
         :raises ConfigError: if the file cannot be used.
         """
         until = None if unused_for is None else int(time.time() - unused_for)
+        is_whole = signature is None and until is None
         try:
             connection = self._connect()
             with connection:
@@ -203,15 +207,19 @@ class ScoreCache:
                     {'text': signature, 'until': until},
                 ).rowcount
             connection.execute(SHRINK)
+            if is_whole:
+                (state,) = connection.execute(CHECK).fetchone()
+                if state != 'ok':
+                    raise sqlite3.DatabaseError(state)
             return count
         except (sqlite3.Error, OSError) as e:
             problem = self._close_and_explain(e)
             # What is out of reach, not damaged, has an error of a class of its own.
-            is_damaged = type(e) is sqlite3.DatabaseError
-            if not is_damaged or signature is not None or until is not None:
+            if type(e) is not sqlite3.DatabaseError or not is_whole:
                 raise ConfigError(problem) from e
-        for ending in ('', '-wal', '-shm'):
-            beside(self.path, ending).unlink(missing_ok=True)
+        with locked(self.path, BUSY_TIMEOUT):
+            for ending in ('', '-wal', '-shm'):
+                beside(self.path, ending).unlink(missing_ok=True)
         return 0
 
     def file_bytes(self) -> int:
@@ -255,7 +263,8 @@ class ScoreCache:
         remedy = f'Give {ANOTHER}.'
         # Other problems have an error of a class of its own.
         if type(error) is sqlite3.DatabaseError:
-            command = f'parlai_q2 cache --clear all --cache-file {self.path}'
+            file = quote(str(self.path))
+            command = f'parlai_q2 cache --clear all --cache-file {file}'
             remedy = f'Empty it with "{command}", or give {ANOTHER}.'
         return f'The score cache {self.path} cannot be used: {error}. {remedy}'
 

@@ -4,7 +4,9 @@ ours is left alone; and many processes can use one file.
 """
 
 import os
+import re
 import resource
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +18,7 @@ from threading import Thread
 import pytest
 
 from parlai_q2.cache import CREATE, VERSION, ScoreCache
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import locked
 from parlai_q2.scorers.calibrated import ExtendedScorer
@@ -76,6 +79,27 @@ def test_a_damaged_file_costs_one_warning_until_it_is_cleared(path, harm, caplog
     assert cache.signatures() == []
     cache.put(SIGNATURE, scores(300))
     assert ScoreCache(path).get(SIGNATURE, scores(300)) == scores(300)
+
+
+def test_a_damaged_file_is_whole_once_cleared(path):
+    # A page that no deletion reads: where all others hang.
+    overwrite(PAGE, 2 * PAGE)(path)
+    ScoreCache(path).clear()
+    ScoreCache(path).put(SIGNATURE, scores(1))
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute('PRAGMA integrity_check').fetchone() == ('ok',)
+
+
+def test_the_command_that_a_warning_names_can_be_run(tmp_path, caplog):
+    path = tmp_path / 'of Ann' / 'scores.sqlite'
+    cache = ScoreCache(path)
+    cache.put(SIGNATURE, scores(300))
+    cache.close()
+    overwrite(PAGE)(path)
+    ScoreCache(path).get(SIGNATURE, scores(1))
+    (command,) = re.findall('"parlai_q2 (.*?)"', caplog.text)
+    run_command(*shlex.split(command))
+    assert ScoreCache(path).signatures() == []
 
 
 def test_of_a_damaged_file_not_only_a_part_is_deleted(path):
