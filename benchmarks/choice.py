@@ -25,7 +25,7 @@ import numpy as np
 
 from parlai_q2.intervals import mean_interval
 from parlai_q2.presets import load_preset
-from parlai_q2.rerank import Pool, Reranker, Rule
+from parlai_q2.rerank import Pool, Ranking, Reranker, Rule
 from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, MIN_RELEVANCE, RerankBy
 from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.rerank.worth import claims_nothing
@@ -138,16 +138,21 @@ def _as_sentence(answer: str) -> str:
     return answer[:1].upper() + answer[1:].rstrip('.') + '.'
 
 
-def choose(reranker: Reranker, pools: Sequence[Labelled]) -> list[str]:
-    """The outcome of the reranker's choice for each pool."""
-    unranked = [
-        Pool(p['knowledge'], [c['text'] for c in p['candidates']], p['history'])
-        for p in pools
-    ]
-    ranked = reranker.rank_batch(unranked)
+def rank(reranker: Reranker, pools: Sequence[Labelled]) -> list[Ranking]:
+    """The rankings of labelled pools."""
+    return reranker.rank_batch(
+        [
+            Pool(p['knowledge'], [c['text'] for c in p['candidates']], p['history'])
+            for p in pools
+        ]
+    )
+
+
+def outcomes_of(pools: Sequence[Labelled], rankings: Sequence[Ranking]) -> list[str]:
+    """The outcome of the choice for each pool."""
     return [
         outcome(pool['candidates'][ranking.chosen.place])
-        for pool, ranking in zip(pools, ranked, strict=True)
+        for pool, ranking in zip(pools, rankings, strict=True)
     ]
 
 
@@ -166,25 +171,21 @@ def report_control(reranker: Reranker, pools: Sequence[Labelled]) -> None:
         print(f'  more relevant to its own turn: {share:.3f} of {len(own)}')
 
 
-def read_relevance(
-    reranker: Reranker, pools: Sequence[Labelled]
+def relevance_of(
+    pools: Sequence[Labelled], rankings: Sequence[Ranking]
 ) -> list[tuple[float, bool]]:
     """
     The relevance of each reply that claims something after a turn that asks something,
-    and whether it answers, at least partly.
+    and whether it answers, at least partly; none if it was not read.
     """
-    replies = [
-        (Turn(pool['knowledge'], pool['history']), candidate)
-        for pool in pools
-        for candidate in pool['candidates']
-        if wants_answer(pool['history'][-1])
-        and not claims_nothing(candidate['text'], pool['history'][-1])
+    return [
+        (candidate.relevance, pool['candidates'][candidate.place]['a'] > 0)
+        for pool, ranking in zip(pools, rankings, strict=True)
+        if wants_answer(ranking.turn)
+        for candidate in sorted(ranking, key=lambda c: c.place)
+        if candidate.relevance is not None
+        and not claims_nothing(candidate.text, ranking.turn)
     ]
-    reader = reranker.relevance_reader
-    if reader is None or not replies:
-        return []
-    values = reader.read_relevance([(turn, c['text']) for turn, c in replies])
-    return [(v, c['a'] > 0) for v, (_, c) in zip(values, replies, strict=True)]
 
 
 def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> None:
@@ -207,7 +208,7 @@ def report_time(reranker: Reranker, pools: Sequence[Labelled]) -> None:
     for pool in [*pools[:WARM_UP], *pools]:
         for each, spent in seconds.items():
             start = time.process_time()
-            choose(each, [pool])
+            rank(each, [pool])
             spent.append(time.process_time() - start)
     alone, whole = (np.array(spent[-len(pools) :]) for spent in seconds.values())
     print(
@@ -239,9 +240,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         if args.held_out and name in args.pools:
             pools = [p for p in pools if is_held_out(p)]
         if pools:
-            report(name, pools, choose(reranker, pools))
+            rankings = rank(reranker, pools)
+            report(name, pools, outcomes_of(pools, rankings))
             report_control(reranker, pools)
-            if read := read_relevance(reranker, pools):
+            if read := relevance_of(pools, rankings):
                 right = [(value >= MIN_RELEVANCE) == answers for value, answers in read]
                 print(f'  tells what answers: {np.mean(right):.3f} of {len(right)}')
             if args.time:

@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.choice import OUTCOMES, balanced, outcome, qa_pools, read_relevance
+from benchmarks.choice import OUTCOMES, balanced, outcome, qa_pools, rank, relevance_of
 from parlai_q2.calibrate.fit import assign_folds, fit
 from parlai_q2.evaluate.pools import group_pools
 from parlai_q2.log_odds import logit, sigmoid
-from parlai_q2.rerank import Candidate, Pool, Reranker
+from parlai_q2.rerank import Candidate, Ranking, Reranker
 from parlai_q2.rerank.candidate import with_agreement
 from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.rerank.worth import LEAST_VALUE, claims_nothing, rate_relevance
@@ -92,17 +92,11 @@ def read_features(
 
 
 def read_pools(
-    reranker: Reranker, pools: Sequence[dict[str, Any]]
+    reranker: Reranker, pools: Sequence[dict[str, Any]], rankings: Sequence[Ranking]
 ) -> list[LabelledPool]:
-    """The features of labelled pools."""
+    """The features of labelled pools, which the reranker has ranked."""
     reader = reranker.relevance_reader
     assert isinstance(reader, TurnReader)
-    rankings = reranker.rank_batch(
-        [
-            Pool(p['knowledge'], [c['text'] for c in p['candidates']], p['history'])
-            for p in pools
-        ]
-    )
     read = []
     for pool, ranking in zip(pools, rankings, strict=True):
         turn = Turn(ranking.passages, pool['history'])
@@ -221,11 +215,12 @@ def main(argv: Sequence[str] | None = None) -> None:
             read = read_begin(reranker, path)
         elif argument == args.qa:
             questions = balanced(qa_pools(read_rows(path)), QA_POOLS)
-            read = read_pools(reranker, questions)
+            read = read_pools(reranker, questions, rank(reranker, questions))
         else:
             held_out = [pool for pool in read_rows(path) if is_held_out(pool)]
-            read = read_pools(reranker, held_out)
-            relevance += read_relevance(reranker, held_out)
+            rankings = rank(reranker, held_out)
+            read = read_pools(reranker, held_out, rankings)
+            relevance += relevance_of(held_out, rankings)
         pools += read
         names += [path] * len(read)
         weights += [float(weight) / len(read)] * len(read)

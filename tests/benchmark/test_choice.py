@@ -51,7 +51,7 @@ def test_the_short_pools_have_one_reply_of_each_outcome():
 
 def test_the_shipped_relevance_tells_which_replies_answer():
     pools = choice.read_rows(str(choice.SHORT_POOLS))
-    read = choice.read_relevance(Reranker(explain=None), pools)
+    read = choice.relevance_of(pools, choice.rank(Reranker(explain=None), pools))
     right = [(value >= choice.MIN_RELEVANCE) == answers for value, answers in read]
     assert len(right) == 72
     assert sum(right) >= 62
@@ -59,8 +59,8 @@ def test_the_shipped_relevance_tells_which_replies_answer():
 
 def test_the_report_tells_outcomes_by_kind(capsys):
     pools = choice.qa_pools(ROWS)
-    outcomes = choice.choose(Reranker('precision', explain=None), pools)
-    choice.report('made', pools, outcomes)
+    rankings = choice.rank(Reranker('precision', explain=None), pools)
+    choice.report('made', pools, choice.outcomes_of(pools, rankings))
     output = capsys.readouterr().out
     assert output.startswith('made (4 pools)')
     assert all(kind in output for kind in ('best', 'wrong', 'unanswerable', 'yesno'))

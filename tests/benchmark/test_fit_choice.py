@@ -22,7 +22,9 @@ POOL = {
 
 
 def test_each_kind_of_reply_has_features_of_its_own():
-    (pool,) = fit_choice.read_pools(Reranker(explain=None), [POOL])
+    reranker = Reranker(explain=None)
+    rankings = fit_choice.rank(reranker, [POOL])
+    (pool,) = fit_choice.read_pools(reranker, [POOL], rankings)
     kinds = pool.features.astype(bool)
     assert pool.outcomes == ['best', 'wrong', 'beside', 'beside']
     assert kinds[:2, : fit_choice.CLAIMS].all()
