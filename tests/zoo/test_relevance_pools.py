@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.zoo.train import relevance_pools, train_relevance
 from parlai_q2.zoo.train.block import blurred, misspell
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
@@ -66,6 +67,35 @@ def blocks():
     )
     drawn = source.draw(random.Random(3))
     return [next(drawn) for _ in range(5000)]
+
+
+def test_twins_and_rows_of_the_detector_can_be_left_out():
+    source = BlockSource([POOL, PRICE], QUESTIONS, DIALOGUES, DIALOGUES)
+    drawn = source.draw(random.Random(3))
+    replies = {reply for _ in range(1000) for reply in next(drawn).replies}
+    assert not replies & {'Keller did.', 'It is dry.'}
+
+
+@pytest.mark.parametrize(
+    'option, rows',
+    [
+        ('pools', []),
+        ('questions', QUESTIONS[:2]),
+        ('questions', QUESTIONS[1:]),
+        ('replies', DIALOGUES[:2]),
+        ('dialogues', DIALOGUES[:4]),
+        ('dialogues', DIALOGUES[:2]),
+    ],
+)
+def test_too_few_rows_are_an_error_that_names_their_option(option, rows):
+    sources = {
+        'pools': [POOL, PRICE],
+        'questions': QUESTIONS,
+        'replies': DIALOGUES,
+        'dialogues': DIALOGUES,
+    }
+    with pytest.raises(ConfigError, match=f'^--{option} has too few rows'):
+        BlockSource(**{**sources, option: rows})
 
 
 def labels(block, text):

@@ -8,6 +8,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.text.questions import only_declines
 from parlai_q2.zoo.train.block import (
     DECLINES,
@@ -62,6 +63,7 @@ class BlockSource:
     :param twins: ``p`` (the passage), ``right`` and ``wrong`` (replies).
     :param detector: ``p``, ``h`` (the reply), ``y`` (the class) and ``src`` (the
         source).
+    :raises ConfigError: if one of the others lacks a kind of rows; names its option.
     """
 
     def __init__(
@@ -93,6 +95,18 @@ class BlockSource:
         same = group_rows(self.dialogues, lambda d: d['k']).values()
         self.same_knowledge = [g for g in same if len(g) > 1]
         self._left: list[Pool] = []
+        for option, what, rows, least in (
+            ('pools', 'outside the held-out fifth', self.pools, 1),
+            ('questions', 'without an answer', self.unanswerable, 1),
+            ('questions', 'with two answers in one passage', self.several, 1),
+            ('questions', 'with answers in several sentences', self.long, 1),
+            ('replies', 'with turns', self.replies, 3),
+            ('dialogues', 'that share words with their knowledge', self.dialogues, 2),
+            ('dialogues', 'with the same knowledge', self.same_knowledge, 1),
+            ('dialogues', 'that do not rest on their knowledge', self.chat, 1),
+        ):
+            if len(rows) < least:
+                raise ConfigError(f'--{option} has too few rows {what}.')
 
     def draw(self, draw: random.Random) -> Iterator[TrainingBlock]:
         # The relative frequency of each rule.
@@ -109,8 +123,8 @@ class BlockSource:
             self._chat_choices: 0.08,
             self._right_answers: 0.03,
             self._polarity: 0.04,
-            self._twins: 0.08,
-            self._replay: 0.12,
+            self._twins: 0.08 if self.twins else 0.0,
+            self._replay: 0.12 if self.by_support else 0.0,
         }
         while True:
             (rule,) = draw.choices(list(rules), list(rules.values()))
