@@ -43,18 +43,18 @@ def add_switch(group: OptionGroup, name: str, help: str) -> None:
     )
 
 
-class ReactingAction(StoreAction):
+class StoreAndCallAction(StoreAction):
     """
-    Stores an option, and calls ``react`` with the parser and the options so far, which
+    Stores an option, and calls ``call`` with the parser and the options so far, which
     may set defaults or add options: they take effect when ParlAI reads the command line
     again, once it knows the agent's options.
     """
 
     def __init__(
-        self, *names: Any, react: Callable[[Any, Options], None], **settings: Any
+        self, *names: Any, call: Callable[[Any, Options], None], **settings: Any
     ):
         super().__init__(*names, **settings)
-        self.react = react
+        self.call = call
 
     def __call__(
         self,
@@ -64,7 +64,7 @@ class ReactingAction(StoreAction):
         option_string: str | None = None,
     ) -> None:
         super().__call__(parser, namespace, values, option_string)
-        self.react(parser, vars(namespace))
+        self.call(parser, vars(namespace))
 
 
 _WITH_WORDS = (Enum, list, tuple)

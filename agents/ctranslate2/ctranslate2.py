@@ -34,7 +34,7 @@ from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.models.folder import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.folder import shipped_folder
 from parlai_q2.models.prompts import REPLY
-from parlai_q2.options import Options, ReactingAction
+from parlai_q2.options import Options, StoreAndCallAction
 from parlai_q2.parlai.generator import CandidateAgent, SearchPhase
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 
@@ -61,8 +61,8 @@ def add_options(
     group = parser.add_argument_group('CTranslate2 Agent')
     group.add_argument(
         '--model-path',
-        action=ReactingAction,
-        react=lambda parser, opt: parser.set_defaults(**defaults(opt['model_path'])),
+        action=StoreAndCallAction,
+        call=lambda parser, opt: parser.set_defaults(**defaults(opt['model_path'])),
         type=str,
         default=SHIPPED_MODEL,
         help='a folder that ct2-transformers-converter wrote, with its tokenizer. The '

@@ -24,7 +24,7 @@ from parlai_q2.cli.names import suggesting
 from parlai_q2.cli.scorer_options import add_choice_options, add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
-from parlai_q2.options import Options, ReactingAction, list_options
+from parlai_q2.options import Options, StoreAndCallAction, list_options
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
 from parlai_q2.parlai.generator import CandidateAgent
 from parlai_q2.parlai.model_files import saved_opt
@@ -203,8 +203,8 @@ def add_generator_options(parser: ParlaiParser, opt: Opt | None) -> None:
 
     parser.add_argument_group('Reranking: generator').add_argument(
         '--generator',
-        action=ReactingAction,
-        react=replace_options,
+        action=StoreAndCallAction,
+        call=replace_options,
         type=str,
         default=None,
         help='the agent to rerank, by a name that -m accepts; default: the agent that '

@@ -30,7 +30,7 @@ from parlai_q2.generate.generator import REPLY_OPTIONS
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.prompts import PLAIN, REPLY, Prompt, fit
-from parlai_q2.options import Options, ReactingAction, line_ends
+from parlai_q2.options import Options, StoreAndCallAction, line_ends
 from parlai_q2.parlai.generator import GroundedHistory
 from parlai_q2.parlai.model_files import (
     SUFFIX,
@@ -70,8 +70,8 @@ def add_options(
     group = parser.add_argument_group('HfSeq2seq Agent')
     group.add_argument(
         '--hf-model',
-        action=ReactingAction,
-        react=lambda parser, opt: parser.set_defaults(**decoding(opt['hf_model'])),
+        action=StoreAndCallAction,
+        call=lambda parser, opt: parser.set_defaults(**decoding(opt['hf_model'])),
         type=str,
         default=DEFAULT_MODEL,
         help='the encoder-decoder: shipped:NAME, a folder that save_pretrained wrote, '
