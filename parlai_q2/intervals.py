@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from parlai_q2.decimals import fixed
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -37,7 +39,8 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f'{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]'
+        mean, low, high = (fixed(value, 3) for value in self)
+        return f'{mean} [{low}, {high}]'
 
 
 def mean_interval(

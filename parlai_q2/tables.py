@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from parlai_q2.decimals import fixed
 from parlai_q2.intervals import Interval
 
 Cell = str | int | float | Interval | None
@@ -41,7 +42,7 @@ class Column:
         if isinstance(cell, (str, int)):
             return str(cell)
         numbers = cell if isinstance(cell, Interval) else [cell]
-        value, *ends = (f'{n * self.scale:.{self.decimals}f}' for n in numbers)
+        value, *ends = (fixed(n * self.scale, self.decimals) for n in numbers)
         return f'{value} [{", ".join(ends)}]' if ends and self.bounds else value
 
 

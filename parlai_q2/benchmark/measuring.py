@@ -21,6 +21,7 @@ from statistics import fmean, median
 from types import SimpleNamespace
 from typing import Any
 
+from parlai_q2.decimals import percent
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Engine
 from parlai_q2.models.device import gpus
@@ -238,7 +239,7 @@ def describe_metric(measurements: JsonObject) -> str:
     ]
     lines += [
         f'    {stage:<21} {measurements["stages"][stage]:.3f} s, '
-        f'{measurements["stage_share"][stage]:.0%} of the stages'
+        f'{percent(measurements["stage_share"][stage], 0)} of the stages'
         for stage in STAGES
         if stage in measurements['stages']
     ]

@@ -15,6 +15,7 @@ from parlai_q2.calibrate.fit import (
     metrics,
 )
 from parlai_q2.claims import Label
+from parlai_q2.decimals import percent
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.read import Record, read_valid
@@ -189,8 +190,8 @@ def describe(written: JsonObject) -> str:
     ]
     if calibration['prior'] is not None:
         lines.append(
-            f'values are probabilities if {calibration["prior"]:.1%} of all responses '
-            'are consistent'
+            f'values are probabilities if {percent(calibration["prior"])} of all '
+            'responses are consistent'
         )
     for name, title in (('before', 'as it was'), ('held_out', 'held-out pairs')):
         row = written[name]

@@ -3,6 +3,7 @@
 import heapq
 from itertools import count
 
+from parlai_q2.decimals import percent
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
 from parlai_q2.json_values import JsonObject
 from parlai_q2.report.overview import BINS, score_bin
@@ -131,7 +132,7 @@ def sentence(summary: JsonObject) -> str:
     scorer = Signature.from_text(summary.get('signature') or '').scorer
     return (
         f'Kept {summary["kept"]:,} of {summary["turns"]:,} turns '
-        f'({summary["kept_share"]:.1%}) and dropped {summary["dropped"]:,}'
+        f'({percent(summary["kept_share"])}) and dropped {summary["dropped"]:,}'
         f'{f" by {scorer}" if scorer else ""}; {whole:,} of {summary["episodes"]:,} '
         f'episodes kept whole, {gone:,} dropped whole.'
     )

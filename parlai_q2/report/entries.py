@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import Claim, MistakeKind, Score, Status
+from parlai_q2.decimals import percent
 from parlai_q2.errors import InputError
 from parlai_q2.json_values import JsonMapping, JsonObject, is_number
 from parlai_q2.output_records import Judged, read_line
@@ -306,7 +307,7 @@ def explain_place(
         notes.append(describe_answer(candidate.answer))
     unread = candidate.score.parts.get('unread') if candidate.score else None
     if unread:
-        notes.append(f'{unread:.0%} of a text not read')
+        notes.append(f'{percent(unread, 0)} of a text not read')
     if annotation:
         notes.append(f'annotation {one_line(annotation)}')
     return notes

@@ -20,6 +20,7 @@ from statistics import fmean
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from parlai_q2.decimals import percent
 from parlai_q2.errors import InputError
 from parlai_q2.figures.style import data_address
 from parlai_q2.intervals import Interval
@@ -216,12 +217,12 @@ def describe_rate(group: Group) -> str:
         return 'none of the responses is verifiable'
     left_out = group.count - group.verifiable
     return (
-        f'{percent(group.rate)} of the {group.verifiable:,} verifiable responses are '
-        f'consistent; {left_out:,} left out as generic or not verifiable'
+        f'{interval_percent(group.rate)} of the {group.verifiable:,} verifiable '
+        f'responses are consistent; {left_out:,} left out as generic or not verifiable'
     )
 
 
-def percent(rate: Interval) -> str:
+def interval_percent(rate: Interval) -> str:
     """A share and its interval in percent: ``80.0 % [49.0, 94.3]``."""
     mean, low, high = (f'{100 * value:.1f}' for value in rate)
     return f'{mean} % [{low}, {high}]'
@@ -232,7 +233,8 @@ def _rate_rows(group: Group) -> list[Row]:
     note = f'of {group.verifiable:,} verifiable responses, 95 % interval'
     if left_out:
         note += f'; {left_out:,} left out as generic or not verifiable'
-    rows = [('Consistent rate', percent(group.rate) if group.rate else 'none', note)]
+    rate = interval_percent(group.rate) if group.rate else 'none'
+    rows = [('Consistent rate', rate, note)]
     if group.agreement:
         agreement = group.agreement
         note = f'of {agreement.count:,} responses that a person judged too'
@@ -251,7 +253,7 @@ def _breakdown(groups: Sequence[Group]) -> tuple[list[str], list[list[str]]]:
     heads += ['Accuracy', 'AUC'] if labelled else []
     rows = []
     for group in groups:
-        rate = percent(group.rate) if group.rate else '-'
+        rate = interval_percent(group.rate) if group.rate else '-'
         row = [one_line(group.name), f'{group.count:,}', f'{group.verifiable:,}']
         row += [rate, three_digits(group.score)]
         if labelled:
@@ -270,11 +272,11 @@ def _overview_rows(overview: Overview) -> list[Row]:
     )
     for label, number in sorted(overview.labels.items()):
         name = label.replace('_', ' ').capitalize()
-        rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
+        rows.append((name, percent(number / count), f'{number:,} of {count:,}'))
     if overview.questions:
-        share = f'for {overview.with_questions / count:.1%} of the responses'
+        share = f'for {percent(overview.with_questions / count)} of the responses'
         rows.append(('Questions', f'{overview.questions:,}', share))
-        unanswered = f'{overview.unanswered / overview.questions:.1%}'
+        unanswered = percent(overview.unanswered / overview.questions)
         rows.append(('No answer', unanswered, 'of the questions'))
     if overview.fallbacks:
         rows.append(('Fallback', f'{overview.fallbacks:,}', 'without a valid question'))
@@ -287,10 +289,10 @@ def _overview_rows(overview: Overview) -> list[Row]:
         read = len(overview.relevances)
         at_least = f'relevance of at least {MIN_RELEVANCE:g}'
         note = f'{overview.answers:,} of {read:,} chosen: {at_least}'
-        rows.append(('Answers the turn', f'{overview.answers / read:.1%}', note))
+        rows.append(('Answers the turn', percent(overview.answers / read), note))
     if overview.abstained:
         turns = overview.reranked + overview.abstained
-        share = f'{overview.abstained / turns:.1%}'
+        share = percent(overview.abstained / turns)
         note = f'{overview.abstained:,} of {turns:,} with candidates'
         rows.append(('Abstained', share, note))
     return rows

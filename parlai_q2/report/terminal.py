@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from parlai_q2.claims import Claim, Label, Score, Status
+from parlai_q2.decimals import fixed, percent
 from parlai_q2.report.entries import (
     STATUS_WORDS,
     TITLE,
@@ -144,7 +145,7 @@ def render_score(
     if score.fallback:
         head.append((' (no valid question: compared as a whole)', 'dim'))
     if unread := score.parts.get('unread'):
-        head.append((f' ({unread:.0%} of a text not read)', 'dim'))
+        head.append((f' ({percent(unread, 0)} of a text not read)', 'dim'))
     lines.field('score', head)
     if score.parts and not _is_mean_of_questions(score):
         _add_parts(lines, score.parts)
@@ -281,7 +282,7 @@ def _add_candidate_block(
     head: list[Run] = [] if score is None else [(f'{score.value:.2f} ', 'bold')]
     head += _label(score.label if score else None)
     if candidate.generator_score is not None and isfinite(candidate.generator_score):
-        head.append((f' | generator {candidate.generator_score:.2f}', 'dim'))
+        head.append((f' | generator {fixed(candidate.generator_score)}', 'dim'))
     if sources := ', '.join(map(one_line, candidate.strategies)):
         head.append((f' | {sources}', 'dim'))
     if candidate is ranking.first:

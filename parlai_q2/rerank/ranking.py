@@ -252,7 +252,7 @@ def _format_value(value: float | None) -> str:
 def _format_notes(candidate: Candidate) -> str:
     """Format the values read with the turn, and the penalties, for the printed form."""
     notes = [f'{name} {value:.2f}' for name, value in candidate.choice_values.items()]
-    if candidate.penalty:
+    if round(candidate.penalty, 2):
         notes.append(f'{", ".join(candidate.guards)} {-candidate.penalty:+.2f}')
     return f' ({"; ".join(notes)})' if notes else ''
 

@@ -175,7 +175,7 @@ def report(record: JsonObject) -> None:
         return
     far = {name: (counts[name] - paper) / paper for name, paper in PAPER.items()}
     beside = '; '.join(
-        f'{name}: {counts[name]:,}, in the paper {paper:,} ({far[name]:+.1%})'
+        f'{name}: {counts[name]:,}, in the paper {paper:,} ({100 * far[name]:+.1f} %)'
         for name, paper in PAPER.items()
     )
     if any(abs(share) > TOLERANCE for share in far.values()):

@@ -24,7 +24,7 @@ TABLE = Table(
     (
         {'scorer': 'q2_f1', 'auc': Interval(0.7561, 0.7152, 1.0), 'share': 0.5},
         {'scorer': 'q2_f1', 'source': PAPER, 'share': 1, 'auc': None},
-        {'scorer': 'down', 'auc': Interval(-0.3, -0.85, 0.2)},
+        {'scorer': 'down', 'auc': Interval(-0.3, -0.85, -0.0001)},
     ),
     ('A note & more.',),
 )
@@ -105,6 +105,6 @@ def test_a_table_as_text():
     assert [line.split() for line in lines[2:5]] == [
         ['q2_f1', '0.756', '[0.715,', '1.000]', '50.0'],
         ['q2_f1', '(paper)', '-', '1'],
-        ['down', '-0.300', '[-0.850,', '0.200]', '-'],
+        ['down', '-0.300', '[-0.850,', '0.000]', '-'],
     ]
     assert len({len(line) for line in lines[:5]}) == 1, 'the columns are aligned'

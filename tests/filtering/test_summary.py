@@ -35,7 +35,7 @@ def test_it_is_json_and_reads_well():
     assert json.loads(json.dumps(report)) == report
     lines = render(report).splitlines()
     assert lines[0] == (
-        'Kept 1 of 4 turns (25.0%) and dropped 3 by signed; 1 of 2 episodes kept '
+        'Kept 1 of 4 turns (25.0 %) and dropped 3 by signed; 1 of 2 episodes kept '
         'whole, 1 dropped whole.'
     )
     assert '  dropped         1  another turn of its episode goes' in lines

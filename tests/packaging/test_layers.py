@@ -9,7 +9,7 @@ from tests.conftest import ROOT
 
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
-    ('version', 'errors', 'threads'),
+    ('version', 'errors', 'threads', 'decimals'),
     ('options',),
     ('reply_progress', 'turns', 'signature', 'packages', 'intervals', 'presets'),
     ('json_values', 'log_odds', 'sweep', 'tables', 'web'),

@@ -110,13 +110,24 @@ def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     assert 'delayedbeam' in table
 
 
+def test_a_difference_that_rounds_to_zero_has_no_sign(browser, tmp_path):
+    record = reranked()
+    for row, score in zip(record['rerank'], (0.997, 1.0), strict=False):
+        row.update(score=score, generator_score=-0.001)
+    browser.goto(write_report([record], tmp_path / 'page.html'))
+    assert browser.texts('.badge') == ['reranked 0.00']
+    browser.click('.toggle')
+    browser.click('.detail summary')
+    assert '-0.00' not in browser.text('table.candidates')
+
+
 def test_an_abstention_is_marked_and_a_decline_is_no_loss(browser, tmp_path):
     decline = reranked(id='decline')
     decline['rerank'][0] |= {'label': 'generic', 'score': 0.04}
     withheld = reranked(id='withheld', response="I'm not sure about that.")
     browser.goto(write_report([decline, withheld], tmp_path / 'page.html'))
     assert browser.texts('.badge') == ['abstained']
-    assert 'Abstained\n50.0%' in browser.text('.overview')
+    assert 'Abstained\n50.0 %' in browser.text('.overview')
     assert 'Reranked' not in browser.text('.overview')
     assert browser.count_choices(
         ('evidence', 'abstained'), ('evidence', 'changed')

@@ -137,6 +137,14 @@ def test_a_candidate_says_why_it_stands_where_it_stands(fields, note):
     assert [line.strip() for line in lines[2:]] == ([note] if note else [])
 
 
+def test_a_zero_has_no_sign():
+    nearly = candidate(1.0, generator_score=-0.001, guards=('copy',), value=0.999)
+    ranking = Ranking((nearly,), '')
+    shown = render_candidates(ranking, colour=False) + repr(ranking)
+    assert 'generator 0.00' in shown
+    assert '-0.00' not in shown
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

@@ -95,11 +95,11 @@ def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(
 def test_people_are_told_what_was_not_read(reads_little):
     response = ' '.join(f'Word {n} is short.' for n in range(100, 200))
     (score,) = load_scorer('consistency').score([Example(KNOWLEDGE, response)])
-    assert '50% of a text not read' in render_score(
+    assert '50 % of a text not read' in render_score(
         score, response, KNOWLEDGE, False, 120
     )
     ranking = Reranker(load_scorer('consistency')).rank(KNOWLEDGE, [response])
-    assert '50% of a text not read' in explain_place(ranking.chosen, ranking)
+    assert '50 % of a text not read' in explain_place(ranking.chosen, ranking)
 
 
 @pytest.mark.parametrize('name', ['grounded_fast', 'rouge_l', 'overlap'])

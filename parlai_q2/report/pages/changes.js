@@ -2,7 +2,6 @@
 const { names, words: [FIRST, SECOND], signatures, changes } = JSON.parse(byId('data').textContent);
 const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
 const classed = changes.some((c) => c.class);
-const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
 
 // --- the detail below a row
 

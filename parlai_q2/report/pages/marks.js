@@ -2,7 +2,10 @@
 // Draws texts with their spans marked. Texts are inserted as text nodes, never as HTML.
 const byId = (id) => document.getElementById(id);
 const words = (text) => text.replaceAll('_', ' ');
-const fixed = (number, digits = 2) => (number === null ? '' : number.toFixed(digits));
+// A zero has no sign.
+const fixed = (number, digits = 2) => (number === null ? ''
+  : number.toFixed(digits).replace(/^-(?=[0.]*$)/, ''));
+const signed = (number) => (Number(fixed(number)) > 0 ? '+' : '') + fixed(number).replace('-', '−');
 const plain = (pieces) => pieces.map((piece) => piece[0]).join('');
 
 function el(tag, attributes, ...children) {
@@ -99,6 +102,5 @@ function gainBadge(candidates, abstained) {
   if (abstained) return el('span', { class: 'badge' }, 'abstained');
   const gain = gainOf(candidates, abstained);
   if (gain === null || Math.abs(gain) <= 1e-9) return null;
-  return el('span', { class: 'badge' },
-    `reranked ${gain > 0 ? '+' : '−'}${fixed(Math.abs(gain))}`);
+  return el('span', { class: 'badge' }, `reranked ${signed(gain)}`);
 }
