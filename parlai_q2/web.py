@@ -79,8 +79,23 @@ def check_token(headers: Headers, token: str, problem: str) -> None:
         refuse(401, problem)
 
 
-def check_type(headers: Headers) -> None:
-    """Refuse what is not JSON, which pages of other sites can send without asking."""
+def check_body(headers: Headers, most: int, needs_length: bool = False) -> None:
+    """
+    Refuse a body before it is read: what is not JSON, which pages of other sites can
+    send without asking; more than ``most`` bytes; with ``needs_length``, also what does
+    not say its length.
+    """
     kind = headers.get('content-type', '').partition(';')[0].strip().lower()
     if kind != 'application/json':
         refuse(415, 'Send Content-Type: application/json')
+    length = headers.get('content-length', '')
+    is_number = length.isascii() and length.isdigit()
+    if needs_length and ('transfer-encoding' in headers or not is_number):
+        refuse(411, 'Send a Content-Length, and no Transfer-Encoding.')
+    if is_number and (len(length) > 15 or int(length) > most):
+        refuse_size(most)
+
+
+def refuse_size(most: int) -> NoReturn:
+    """Refuse a request that is too large."""
+    refuse(413, f'A request may have at most {most:,} bytes.')

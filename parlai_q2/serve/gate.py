@@ -8,7 +8,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -21,7 +21,7 @@ from parlai_q2.json_values import JsonObject, read_json
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
 from parlai_q2.serve.settings import ServeSettings
-from parlai_q2.web import CLOSE, check_token, check_type, refuse
+from parlai_q2.web import CLOSE, check_body, check_token, refuse, refuse_size
 
 # What is answered without the key, and what is counted by its own name.
 OPEN_PATHS = ('/health',)
@@ -85,12 +85,8 @@ class Gate:
         if self.settings.api_key and scope['path'] not in OPEN_PATHS:
             problem = 'The API key is missing or wrong.'
             check_token(headers, self.settings.api_key, problem)
-        if scope['method'] != 'POST':
-            return
-        check_type(headers)
-        length = headers.get('content-length', '')
-        if length.isdecimal() and int(length[:15]) > self.settings.max_body:
-            refuse_size(self.settings.max_body)
+        if scope['method'] == 'POST':
+            check_body(headers, self.settings.max_body)
 
     @contextmanager
     def _counted(self, scope: Scope) -> Iterator[None]:
@@ -108,11 +104,6 @@ class Gate:
         finally:
             self._open -= 1
             self.metrics.in_progress.set(self._open)
-
-
-def refuse_size(most: int) -> NoReturn:
-    """Refuse a request that is too large."""
-    refuse(413, f'A request may have at most {most:,} bytes.')
 
 
 def answer_error(error: Exception) -> Response:

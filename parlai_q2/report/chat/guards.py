@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from parlai_q2.json_values import JsonObject
 from parlai_q2.text.visible import visible
 from parlai_q2.turns import without_surrogates
-from parlai_q2.web import check_token, check_type, refuse
+from parlai_q2.web import check_body, check_token, refuse
 
 # The limits of a message and of the knowledge in characters, of a request in bytes.
 MAX_TEXT = 8_000
@@ -119,7 +119,7 @@ class Guarded:
         headers = Headers(scope=scope)
         self.access.check(scope['path'], headers)
         if scope['method'] == 'POST':
-            _check_body(headers)
+            check_body(headers, MAX_REQUEST, needs_length=True)
 
 
 def answer_refusal(refused: HTTPException) -> JSONResponse:
@@ -139,16 +139,6 @@ def _check_origin(headers: Headers) -> None:
     allowed = ('http',) if is_local else ('http', 'https')
     if place != host or scheme not in allowed:
         refuse(403, f'Requests from pages of {visible(origin)} are not allowed.')
-
-
-def _check_body(headers: Headers) -> None:
-    check_type(headers)
-    length = headers.get('content-length', '')
-    is_number = length.isascii() and length.isdigit()
-    if 'transfer-encoding' in headers or not is_number:
-        refuse(411, 'Send a Content-Length, and no Transfer-Encoding.')
-    if len(length) > 15 or int(length) > MAX_REQUEST:
-        refuse(413, f'A request may have at most {MAX_REQUEST:,} bytes.')
 
 
 def _is_address(name: str | None) -> bool:
