@@ -1,11 +1,12 @@
 """
-Switches, options that set the defaults of other options, and types of option values:
-closed sets of words (enums whose members are equal to their texts), comma-separated
-names or pairs, and line ends.
+Options that are fields of a settings class, switches, options that set the defaults of
+other options, and types of option values: closed sets of words (enums whose members are
+equal to their texts), comma-separated names or pairs, and line ends.
 """
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, fields
 from enum import Enum
 from itertools import chain
 from typing import Any, TypeVar
@@ -41,6 +42,24 @@ def add_switch(group: OptionGroup, name: str, help: str) -> None:
     group.add_argument(
         name, nargs='?', type='bool', const=True, default=False, help=help
     )
+
+
+def option_field(default: Any, help: str) -> Any:
+    """A field of a settings class that :func:`add_options_of` makes an option of."""
+    return field(default=default, metadata={'help': help})
+
+
+def add_options_of(group: OptionGroup, settings: type, *names: str) -> None:
+    """Add the options of a settings class; of ``names`` alone, if any are given."""
+    for item in fields(settings):
+        if not item.metadata or (names and item.name not in names):
+            continue
+        option, text = f'--{item.name.replace("_", "-")}', item.metadata['help']
+        default = item.default
+        if default is False:
+            add_switch(group, option, text)
+        else:
+            group.add_argument(option, type=type(default), default=default, help=text)
 
 
 class StoreAndCallAction(StoreAction):

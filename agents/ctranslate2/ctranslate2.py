@@ -34,7 +34,7 @@ from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.models.folder import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.folder import shipped_folder
 from parlai_q2.models.prompts import REPLY
-from parlai_q2.options import Options, StoreAndCallAction
+from parlai_q2.options import Options, StoreAndCallAction, add_options_of
 from parlai_q2.parlai.generator import CandidateAgent, SearchPhase
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 
@@ -111,16 +111,7 @@ def add_options(
         ('--beam-delay', int, 'for --inference delayedbeam'),
     ):
         group.add_argument(name, type=kind, default=None, help=explanation)
-    usual = Decoding()
-    for name, explanation in (
-        ('temperature', 'temperature of sampling'),
-        ('beam_length_penalty', 'scores are divided by the length to this power'),
-        ('beam_block_ngram', 'no n-gram of this size occurs twice; 0: no limit'),
-        ('beam_min_length', 'the least number of tokens in a reply'),
-    ):
-        value = getattr(usual, name)
-        option = f'--{name.replace("_", "-")}'
-        group.add_argument(option, type=type(value), default=value, help=explanation)
+    add_options_of(group, Decoding)
     model_path = (partial_opt or {}).get('model_path', SHIPPED_MODEL)
     parser.set_defaults(**defaults(model_path))
     return parser

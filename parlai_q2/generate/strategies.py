@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.options import Options, Word, split_names
+from parlai_q2.options import Options, Word, option_field, split_names
 
 
 class SearchMethod(Word):
@@ -196,18 +196,18 @@ class Decoding:
     """
     The numbers that all strategies share, named as ParlAI's options.
 
-    :param temperature: of sampling.
-    :param beam_length_penalty: scores of beams are divided by the length to this power.
-    :param beam_block_ngram: no n-gram of this size occurs twice; 0 or less: no limit.
-    :param beam_min_length: the minimum number of tokens.
     :param label_truncate: the maximum number of tokens.
     :raises ConfigError: if a number is out of range; names the option.
     """
 
-    temperature: float = 1.0
-    beam_length_penalty: float = 0.65
-    beam_block_ngram: int = 0
-    beam_min_length: int = 1
+    temperature: float = option_field(1.0, 'temperature of sampling')
+    beam_length_penalty: float = option_field(
+        0.65, 'scores are divided by the length to this power'
+    )
+    beam_block_ngram: int = option_field(
+        0, 'no n-gram of this size occurs twice; 0: no limit'
+    )
+    beam_min_length: int = option_field(1, 'the least number of tokens in a reply')
     label_truncate: int = 128
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ answers with the most grounded of several replies.
 import ipaddress
 import logging
 import os
+from dataclasses import fields
 from typing import Any
 
 from parlai_q2.cli import log
@@ -15,8 +16,9 @@ from parlai_q2.cli.scorer_options import (
     add_scorer_options,
     reranker_from_opt,
 )
+from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import ConfigError
-from parlai_q2.options import OptionParser, Options, add_switch, split_names
+from parlai_q2.options import OptionParser, Options, add_options_of, split_names
 from parlai_q2.packages import check_package
 from parlai_q2.scorers.roles import NONE, Role
 
@@ -39,22 +41,7 @@ def add_options(parser: OptionParser) -> None:
     group.add_argument(
         '--port', type=int, default=8080, help='the port to listen on; 0: any free one'
     )
-    group.add_argument(
-        '--candidates',
-        type=int,
-        default=4,
-        help='how many replies to ask for and choose from',
-    )
-    add_switch(
-        group,
-        '--revise',
-        'let the server rewrite a reply with unsupported claims, or shorten it',
-    )
-    add_switch(
-        group,
-        '--stream-sentences',
-        'stream one reply sentence by sentence, up to the first unsupported one',
-    )
+    add_options_of(group, ServeSettings, 'candidates', 'revise', 'stream_sentences')
     group.add_argument(
         '--api-key',
         help='the bearer token that clients must send; default: '
@@ -87,21 +74,7 @@ def add_options(parser: OptionParser) -> None:
         default=64,
         help='requests to the upstream server at a time',
     )
-    group.add_argument(
-        '--max-queue',
-        type=int,
-        default=256,
-        help='how many requests may be in progress at a time; further ones get 429',
-    )
-    group.add_argument(
-        '--max-body', type=int, default=10_000_000, help='the most bytes of a request'
-    )
-    group.add_argument(
-        '--max-knowledge',
-        type=int,
-        default=200_000,
-        help="the most characters of a request's knowledge; more gets 413",
-    )
+    add_options_of(group, ServeSettings, 'max_queue', 'max_body', 'max_knowledge')
     group.add_argument(
         '--allow-host',
         default='',
@@ -164,7 +137,7 @@ def run(opt: Options) -> None:
 
 def app_from_opt(opt: Options) -> Any:
     from parlai_q2.generate.server import ChatServer, read_key
-    from parlai_q2.serve import ServeSettings, make_app
+    from parlai_q2.serve import make_app
     from parlai_q2.serve.grounded import load_models
 
     server = ChatServer(
@@ -184,20 +157,13 @@ def app_from_opt(opt: Options) -> Any:
     names = split_names(opt['allow_host'])
     if is_private:
         names += ['localhost', '127.0.0.1', '[::1]']
-    prompt = {'prompt': opt['knowledge_prompt']} if opt['knowledge_prompt'] else {}
-    settings = ServeSettings(
-        candidates=opt['candidates'],
-        abstain_text=opt['abstain_text'],
-        markers=opt['knowledge_markers'] and tuple(opt['knowledge_markers']),
-        revise=opt['revise'],
-        stream_sentences=opt['stream_sentences'],
-        api_key=api_key,
-        hosts=tuple(names or ['*']),
-        max_queue=opt['max_queue'],
-        max_body=opt['max_body'],
-        max_knowledge=opt['max_knowledge'],
-        **prompt,
-    )
+    values = {f.name: opt[f.name] for f in fields(ServeSettings) if f.name in opt}
+    values |= {'api_key': api_key, 'hosts': tuple(names or ['*'])}
+    if opt['knowledge_markers']:
+        values['markers'] = tuple(opt['knowledge_markers'])
+    if opt['knowledge_prompt']:
+        values['prompt'] = opt['knowledge_prompt']
+    settings = ServeSettings(**values)
     reranker = reranker_from_opt(opt)
     log.info(f'Loading the models of {opt["choose"]}')
     load_models(reranker)

@@ -8,7 +8,7 @@ the protocol's answers; ``batches`` lets clients share calls of the models; ``ga
 says who may come in; ``app`` puts it together. It needs the extra ``serve``.
 """
 
+from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.serve.app import make_app
-from parlai_q2.serve.settings import ServeSettings
 
 __all__ = ['ServeSettings', 'make_app']

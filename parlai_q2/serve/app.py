@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from parlai_q2.claims import not_verifiable
+from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.io.knowledge import KnowledgeIndex
@@ -49,7 +50,6 @@ from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.request import check_knowledge
 from parlai_q2.serve.sentences import pass_on, stream_sentences
-from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import reply_text
 from parlai_q2.turns import passages_of
 from parlai_q2.version import __version__

@@ -16,11 +16,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import ConfigError, InputError, ServerError
 from parlai_q2.json_values import JsonObject, read_json
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
-from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.web import CLOSE, check_body, check_token, refuse, refuse_size
 
 # What is answered without the key, and what is counted by its own name.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from parlai_q2.claims import Label, Status
+from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
@@ -34,7 +35,6 @@ from parlai_q2.serve.request import (
     find_unscored,
     read_request,
 )
-from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import split_message, visible_text
 from parlai_q2.text.questions import only_greets
 from parlai_q2.text.sentences import sentences

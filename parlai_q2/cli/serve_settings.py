@@ -6,6 +6,7 @@ from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import KNOWLEDGE
 from parlai_q2.generate.strategies import MOST_CANDIDATES
+from parlai_q2.options import option_field
 
 DEFAULT_PROMPT = 'What you say must agree with this knowledge:\n{knowledge}'
 
@@ -15,34 +16,36 @@ class ServeSettings:
     """
     How the proxy answers, and what it accepts.
 
-    :param candidates: how many replies to ask the upstream server for.
     :param abstain_text: the reply when the reranker abstains.
     :param markers: what begins and what ends knowledge inside a message; None if system
         messages are knowledge as a whole.
     :param prompt: what tells the model of knowledge that its messages do not have.
-    :param revise: whether to have unsupported replies revised, or shortened.
-    :param stream_sentences: whether streamed replies come sentence by sentence.
     :param api_key: what clients must send as bearer token; empty for nothing.
     :param hosts: the names that it answers to; ``*`` for any.
-    :param max_queue: the most requests at a time; a further one gets 429.
-    :param max_body: the most bytes of a request.
-    :param max_knowledge: the most characters of a request's knowledge; more gets 413.
     :param patience: seconds until a request must have arrived.
     :param window_ms: how long a request waits for others, to be scored with them.
     :raises ConfigError: when one is out of range.
     """
 
-    candidates: int = 4
+    candidates: int = option_field(4, 'how many replies to ask for and choose from')
     abstain_text: str = DEFAULT_ABSTAIN_TEXT
     markers: tuple[str, str] | None = None
     prompt: str = DEFAULT_PROMPT
-    revise: bool = False
-    stream_sentences: bool = False
+    revise: bool = option_field(
+        False, 'let the server rewrite a reply with unsupported claims, or shorten it'
+    )
+    stream_sentences: bool = option_field(
+        False, 'stream one reply sentence by sentence, up to the first unsupported one'
+    )
     api_key: str = field(default='', repr=False)
     hosts: tuple[str, ...] = ('*',)
-    max_queue: int = 256
-    max_body: int = 10_000_000
-    max_knowledge: int = 200_000
+    max_queue: int = option_field(
+        256, 'how many requests may be in progress at a time; further ones get 429'
+    )
+    max_body: int = option_field(10_000_000, 'the most bytes of a request')
+    max_knowledge: int = option_field(
+        200_000, "the most characters of a request's knowledge; more gets 413"
+    )
     patience: float = 30.0
     window_ms: float = 4.0
 
