@@ -4,7 +4,7 @@ these select, and how it processes a file, with a log.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
+from parlai_q2.io.read import Record
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import OptionGroup, OptionParser, Options, Word, add_switch
 from parlai_q2.runs.file_run import (
@@ -211,7 +212,7 @@ class FilesRun:
         self._read = 0
         self._summaries: list[JsonObject] = []
         self._complaints: list[str] = []
-        # The files that were opened and are not complete, oldest first.
+        # The files that were opened and are not finished, oldest first.
         self._runs: deque[FileRun] = deque()
 
     def process(self, allow_errors: bool = False) -> JsonObject:
@@ -255,19 +256,19 @@ class FilesRun:
         """Process the files as one stream, so that the engine is always busy."""
         try:
             with closing(self._engine.run(self._read_chunks())) as results:
-                for chunk, lines in results:
-                    # Results come in the order of the chunks, so this one is of the
-                    # oldest file that is not complete.
-                    self._finish_complete()
-                    self._write(chunk, lines)
-                    self._finish_complete()
-            self._finish_complete()
+                for (run, chunk), lines in results:
+                    # Results come in order, so all of the files before are written.
+                    while self._runs[0] is not run:
+                        self._finish_first()
+                    self._write(run, chunk, lines)
+            while self._runs:
+                self._finish_first()
         except BaseException:
             for run in self._runs:
                 run.writer.close()
             raise
 
-    def _read_chunks(self) -> Iterator[Chunk]:
+    def _read_chunks(self) -> Iterator[tuple[tuple[FileRun, Chunk], Sequence[Record]]]:
         for pair in self._outputs.files:
             run = FileRun(
                 pair, self._job, self._engine.signature, self._format, self._size
@@ -284,10 +285,11 @@ class FilesRun:
                     f'{self._job.participle}.'
                 )
                 self._progress.read(run.resumed, self._read + run.resumed_end)
-            yield from run.chunks()
+            for chunk in run.chunks:
+                yield (run, chunk), chunk.items
 
-    def _write(self, chunk: Chunk, lines: list[Line]) -> None:
-        self._runs[0].write(chunk, lines)
+    def _write(self, run: FileRun, chunk: Chunk, lines: list[Line]) -> None:
+        run.write(chunk, lines)
         for line in lines:
             if line['kind'] == 'error':
                 self._problems.add(line['error'])
@@ -295,18 +297,16 @@ class FilesRun:
             self._show(lines)
         self._progress.read(len(lines), self._read + chunk.end)
 
-    def _finish_complete(self) -> None:
-        while self._runs and self._runs[0].is_complete:
-            self._runs[0].finish(may_be_empty=self._outputs.is_folder)
-            self._report(self._runs.popleft())
-
-    def _report(self, run: FileRun) -> None:
-        """Log the result of a file."""
+    def _finish_first(self) -> None:
+        """Finish the file that was opened first, and log its result."""
+        run = self._runs[0]
+        summary = run.finish(may_be_empty=self._outputs.is_folder)
+        self._runs.popleft()
         self._read += run.state['size']
-        self._summaries.append(run.summary)
+        self._summaries.append(summary)
         infile, outfile = run.files
         log.info(f'Wrote {outfile or "the standard output"}. {run.tally.describe()}')
-        self._outputs.complete(run.files, run.summary)
+        self._outputs.complete(run.files, summary)
         count, good = run.tally.records, run.tally.good
         unit, participle = self._job.unit, self._job.participle
         if count and not good:

@@ -121,10 +121,13 @@ class LabelledTurn(NamedTuple):
     examples: list[Example]
 
 
+LabelledEpisode = list[LabelledTurn]
+
+
 class Batch(NamedTuple):
     """Whole episodes that are scored in one call, and all their labels."""
 
-    episodes: list[list[LabelledTurn]]
+    episodes: list[LabelledEpisode]
     items: list[ScoringItem]
 
 
@@ -238,7 +241,7 @@ def judge_episodes(
     """
     for batch in make_batches(episodes):
         scores = scorer.score([item.example for item in batch.items])
-        yield from judge_batches([(batch, scores)], policy)
+        yield from judge_batches([(batch.episodes, scores)], policy)
 
 
 def make_batches(
@@ -267,15 +270,16 @@ def make_batches(
 
 
 def judge_batches(
-    scored: Iterable[tuple[Batch, Sequence[Score | None]]], policy: Policy
+    scored: Iterable[tuple[list[LabelledEpisode], Sequence[Score | None]]],
+    policy: Policy,
 ) -> Iterator[JudgedEpisode]:
     """
-    Decide which turns of batches are kept, each with the scores of its items; None for
-    an item that could not be scored.
+    Decide which turns are kept of the episodes of batches, each with the scores of its
+    labels; None for one that could not be scored.
     """
-    for batch, batch_scores in scored:
+    for episodes, batch_scores in scored:
         scores = iter(batch_scores)
-        for episode in batch.episodes:
+        for episode in episodes:
             yield judge_episode(episode, scores, policy)
 
 

@@ -96,15 +96,14 @@ class ResumableWriter:
 
     :param run: identifies a run: the signature, the input, its size and time. A run
         resumes an earlier one only if these are equal.
-    :param infiles: the input files, which must not be overwritten.
     :ivar done: the number of whole lines that an earlier run left.
     :ivar started_over: whether lines of a different run were discarded.
     :raises InputError: if the file cannot be written (see :func:`writable`), or another
         run is writing it.
     """
 
-    def __init__(self, outfile: Path, run: JsonMapping, *infiles: Path):
-        outfile = self.outfile = writable(outfile, *infiles)
+    def __init__(self, outfile: Path, run: JsonMapping):
+        outfile = self.outfile = writable(outfile)
         self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
         self.meta = locate_summary(outfile)
         self.done = 0

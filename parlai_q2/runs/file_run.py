@@ -44,14 +44,8 @@ TOO_DEEP = (
 Line = JsonObject
 
 
-class ItemChunk(Protocol):
-    """The items that an engine processes at a time."""
-
-    @property
-    def items(self) -> Sequence[Any]: ...
-
-
-ChunkT = TypeVar('ChunkT', bound=ItemChunk)
+# What tells one chunk of items from another.
+Key = TypeVar('Key')
 
 
 class Loaded(NamedTuple):
@@ -86,11 +80,12 @@ class JobEngine(AbstractContextManager['JobEngine']):
 
     @abstractmethod
     def run(
-        self, chunks: Iterator[ChunkT]
-    ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
+        self, chunks: Iterator[tuple[Key, Sequence[Any]]]
+    ) -> Generator[tuple[Key, list[Any]], None, None]:
         """
-        Yield each chunk with the results of its ``items``, in order. Chunks are read
-        only as they are needed. Closing the generator stops the work.
+        Process chunks of items, each with a key: yield each key with the results, in
+        order. Chunks are read only as they are needed. Closing the generator stops the
+        work.
         """
 
     def __exit__(self, *error: object) -> None:
@@ -108,20 +103,19 @@ class LocalEngine(JobEngine):
         self._calls = CALLS if is_thread_safe else 1
 
     def run(
-        self, chunks: Iterator[ChunkT]
-    ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
+        self, chunks: Iterator[tuple[Key, Sequence[Any]]]
+    ) -> Generator[tuple[Key, list[Any]], None, None]:
         if self._calls == 1:
-            for chunk in chunks:
-                yield chunk, self._process(chunk.items)
+            for key, items in chunks:
+                yield key, self._process(items)
             return
-        under_way: deque[tuple[ChunkT, Future[list[Any]]]] = deque()
+        under_way: deque[tuple[Key, Future[list[Any]]]] = deque()
         with ThreadPoolExecutor(self._calls, 'models') as threads:
             try:
-                for chunk in chunks:
-                    future = threads.submit(self._process, chunk.items)
-                    under_way.append((chunk, future))
+                for key, items in chunks:
+                    under_way.append((key, threads.submit(self._process, items)))
                     # Somebody may be waiting for the results of a small chunk.
-                    is_small = len(chunk.items) < LEAST_AHEAD
+                    is_small = len(items) < LEAST_AHEAD
                     while len(under_way) >= (1 if is_small else self._calls):
                         first, results = under_way.popleft()
                         yield first, results.result()
@@ -222,24 +216,16 @@ class Tally(ABC):
 
     def add(self, lines: Iterable[Line], nulled: Iterable[str] = ()) -> None:
         """Add the lines of records, and the fields of theirs that had NaN."""
-        # All are parsed before any is counted: a resumed run may find a damaged line.
-        outcomes = [
-            None if line['kind'] == Kind.ERROR else self.read(line) for line in lines
-        ]
         self.nulled.update(nulled)
-        for outcome in outcomes:
+        for line in lines:
             self.records += 1
-            if outcome is not None:
+            if line['kind'] != Kind.ERROR:
                 self.good += 1
-                self.count(outcome)
+                self.count(line)
 
     @abstractmethod
-    def read(self, line: Line) -> Any:
-        """Read what to count from the line of a record without an error."""
-
-    @abstractmethod
-    def count(self, outcome: Any) -> None:
-        """Count what :meth:`read` returned."""
+    def count(self, line: Line) -> None:
+        """Count what the line of a record without an error says."""
 
     @abstractmethod
     def summary(self) -> JsonObject:
@@ -292,6 +278,7 @@ class FileRun:
     :param size: the maximum number of records in one call of the engine.
     :ivar resumed: the number of records that an earlier run has done.
     :ivar resumed_end: the bytes of the file that these took.
+    :ivar chunks: the chunks of the others.
     :raises InputError: if the output cannot be written (see
         :class:`~parlai_q2.io.write.ResumableWriter`).
     """
@@ -309,16 +296,12 @@ class FileRun:
         self.identity = identify(files.infile, signature, format, job.names)
         self.writer: ResumableWriter | StdoutWriter = StdoutWriter()
         if files.outfile is not None:
-            self.writer = ResumableWriter(files.outfile, self.identity, *files.inputs)
+            self.writer = ResumableWriter(files.outfile, self.identity)
         self.tally = job.tally()
-        self.summary: JsonObject = {}
         self.resumed_end = 0
-        # Chunks that were read, but not written yet.
-        self.pending = 0
-        self.read_all = False
         try:
             records = job.read(files.infile, format)
-            self._chunks = self._skip_written(cut_chunks(records, size))
+            self.chunks = self._skip_written(cut_chunks(records, size))
         except BaseException:
             if self.writer.done:
                 self.writer.close()
@@ -350,17 +333,12 @@ class FileRun:
             return False
         try:
             lines = [json.loads(line) for line in raw]
-            self.tally.add(lines, chunk.nulled)
+            self.job.tally().add(lines)
         except (ValueError, TypeError, KeyError):
             # After a power cut, a file can have a hole.
             return False
+        self.tally.add(lines, chunk.nulled)
         return True
-
-    def chunks(self) -> Iterator[Chunk]:
-        for chunk in self._chunks:
-            self.pending += 1
-            yield chunk
-        self.read_all = True
 
     def write(self, chunk: Chunk, lines: list[Line]) -> None:
         if self.job.signature_field and not self.tally.good:
@@ -369,26 +347,22 @@ class FileRun:
                 line[self.job.signature_field] = self.identity['signature']
         self.writer.write_lines(b''.join(map(encode_line, lines)))
         self.tally.add(lines, chunk.nulled)
-        self.pending -= 1
 
-    @property
-    def is_complete(self) -> bool:
-        return self.read_all and not self.pending
-
-    def finish(self, may_be_empty: bool) -> None:
+    def finish(self, may_be_empty: bool) -> JsonObject:
         """
         Give the output its name, and write the summary beside it, if the input has not
-        changed.
+        changed; return the summary.
         """
         check_unchanged(self.files.infile, self.state)
         if not self.tally.records and not may_be_empty:
             self.writer.abandon()
             raise InputError(f'{self.files.infile} has no records.')
-        self.summary = {**self.identity, **self.tally.summary()}
+        summary = {**self.identity, **self.tally.summary()}
         convert = None
         if self.files.outfile is not None and is_parquet(self.files.outfile):
             convert = partial(write_parquet, columns=self.job.columns)
-        self.writer.finish(self.summary, convert)
+        self.writer.finish(summary, convert)
+        return summary
 
 
 def check_unchanged(infile: Location, state: JsonMapping) -> None:

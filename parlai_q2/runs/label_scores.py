@@ -7,10 +7,10 @@ a stopped run resumes.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import Protocol
 
 from parlai_q2.claims import Score
-from parlai_q2.runs.file_run import ChunkT, JobEngine, Loaded
+from parlai_q2.runs.file_run import JobEngine, Key, Loaded
 from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.shell import Pair, Reuse, make_pair
 from parlai_q2.turns import Example
@@ -46,49 +46,39 @@ class LabelJob:
         return f'{item.place} could not be scored: {problem}'
 
 
-@dataclass(frozen=True)
-class MissingScores(Generic[ChunkT]):
-    """The items of a chunk whose scores are missing, and the scores of the others."""
-
-    items: list[Item]
-    chunk: ChunkT
-    stored: dict[Pair, Score]
-
-
 def score_chunks(
-    chunks: Iterator[ChunkT],
+    chunks: Iterator[tuple[Key, Sequence[Item]]],
     engine: JobEngine,
     reuse: Reuse | None = None,
     report_problem: Callable[[str], None] = lambda problem: None,
-) -> Generator[tuple[ChunkT, list[Score | None]], None, None]:
+) -> Generator[tuple[Key, list[Score | None]], None, None]:
     """
-    Yield each chunk with the scores of its items, None for one that crashes every
-    process. The engine runs a :class:`LabelJob`; scores are looked up and kept in
+    Yield the key of each chunk with the scores of its items, None for one that crashes
+    every process. The engine runs a :class:`LabelJob`; scores are looked up and kept in
     ``reuse``, unless the scorer itself does so.
     """
 
-    def look_up() -> Iterator[MissingScores[ChunkT]]:
-        for chunk in chunks:
-            pairs = [make_pair(item.example) for item in chunk.items]
+    def look_up() -> Iterator[
+        tuple[tuple[Key, list[Pair], dict[Pair, Score]], list[Item]]
+    ]:
+        for key, items in chunks:
+            pairs = [make_pair(item.example) for item in items]
             stored = reuse.store.get(engine.signature, pairs) if reuse else {}
-            missing = [
-                item
-                for item, pair in zip(chunk.items, pairs, strict=True)
-                if pair not in stored
-            ]
-            yield MissingScores(missing, chunk, stored)
+            missing = [item for item, pair in zip(items, pairs) if pair not in stored]
+            yield (key, pairs, stored), missing
 
     with closing(engine.run(look_up())) as results:
-        for missing, outcomes in results:
-            chunk, scores = missing.chunk, dict[Pair, Score]()
-            for item, outcome in zip(missing.items, outcomes, strict=True):
+        for (key, pairs, stored), outcomes in results:
+            missing = [pair for pair in pairs if pair not in stored]
+            scores = dict[Pair, Score]()
+            for pair, outcome in zip(missing, outcomes, strict=True):
                 if isinstance(outcome, str):
                     report_problem(outcome)
                 else:
-                    scores[make_pair(item.example)] = outcome
+                    scores[pair] = outcome
             if reuse:
                 reuse.store.put(engine.signature, scores)
-                reuse.hits += len(chunk.items) - len(missing.items)
-                reuse.misses += len(missing.items)
-            scores |= missing.stored
-            yield chunk, [scores.get(make_pair(item.example)) for item in chunk.items]
+                reuse.hits += len(pairs) - len(missing)
+                reuse.misses += len(missing)
+            scores |= stored
+            yield key, [scores.get(pair) for pair in pairs]

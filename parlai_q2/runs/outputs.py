@@ -45,11 +45,6 @@ class FilePair(NamedTuple):
     infile: Location
     outfile: Path | None
 
-    @property
-    def inputs(self) -> list[Path]:
-        """The input, if it is a file of this machine."""
-        return [self.infile] if isinstance(self.infile, Path) else []
-
 
 @dataclass
 class Outputs:
@@ -93,7 +88,8 @@ class Outputs:
             if is_parquet(pair.outfile):
                 check_pyarrow(f'Writing {pair.outfile}')
             # Two inputs never share an output, so the summary could only be its own.
-            writable(pair.outfile, *pair.inputs)
+            local = [pair.infile] if isinstance(pair.infile, Path) else []
+            writable(pair.outfile, *local)
 
     def skip_finished(
         self, signature: str, format: str | None, names: Mapping[str, str]

@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import NamedTuple
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, mean_interval
@@ -40,32 +39,22 @@ class ChoicePolicy(Word):
     ORACLE = 'oracle'  # the best possible
 
 
-class Outcome(NamedTuple):
-    """
-    The counts of a pool.
-
-    :param changed: whether the choice is another than the generator's first.
-    :param nothing_grounded: whether there is knowledge, and no candidate is consistent
-        with it.
-    :param wrong: where every candidate has a label, how often each
-        :class:`ChoicePolicy` gives an inconsistent response, in [0, 1]; else empty.
-    """
-
-    changed: bool
-    nothing_grounded: bool
-    wrong: tuple[float, ...] = ()
-
-
 class RerankTally(Tally):
-    """Counts pools and, if annotators labelled their candidates, wrong choices."""
+    """
+    Counts pools and, if annotators labelled their candidates, wrong choices.
+
+    :ivar changed: the pools whose choice is another than the generator's first.
+    :ivar nothing_grounded: those with knowledge, and no candidate consistent with it.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.changed = self.nothing_grounded = 0
-        # Eight bytes for each labelled pool.
+        # How often each policy gives an inconsistent response, in [0, 1]: eight bytes
+        # for each pool whose candidates all have labels.
         self._wrong = {policy: array('d') for policy in ChoicePolicy}
 
-    def read(self, line: JsonObject) -> Outcome:
+    def count(self, line: JsonObject) -> None:
         # As in the reranker, the file's order is the generator's.
         order, rows = line['order'], line['rerank']
         labels = [
@@ -74,19 +63,15 @@ class RerankTally(Tally):
         ]
         chosen = next(n for n, row in zip(order, rows) if row['chosen'])
         first = next(n for n, row in zip(order, rows) if row['first'])
-        nothing_grounded = bool(line['rerank_knowledge']) and not line['grounded']
+        self.changed += chosen != first
+        self.nothing_grounded += bool(line['rerank_knowledge']) and not line['grounded']
         if not all(labels):
-            return Outcome(chosen != first, nothing_grounded)
+            return
         wrong = [float(label == Label.INCONSISTENT) for label in labels]
         wrong_choice = 0.0 if line['abstained'] else wrong[chosen]
         rates = (wrong_choice, wrong[0], sum(wrong) / len(wrong), min(wrong))
-        return Outcome(chosen != first, nothing_grounded, rates)
-
-    def count(self, outcome: Outcome) -> None:
-        self.changed += outcome.changed
-        self.nothing_grounded += outcome.nothing_grounded
-        for policy, value in zip(ChoicePolicy, outcome.wrong):
-            self._wrong[policy].append(value)
+        for policy, rate in zip(ChoicePolicy, rates):
+            self._wrong[policy].append(rate)
 
     def rates(self) -> dict[str, Interval]:
         """The rate of inconsistent responses of each policy, if pools are labelled."""

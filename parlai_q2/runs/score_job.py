@@ -45,16 +45,11 @@ class ScoreTally(Tally):
         # The number of unverifiable records in a language that is not read.
         self.foreign = 0
 
-    def read(self, line: JsonObject) -> tuple[str, float, bool]:
-        """Read the label, the score, and whether the language is not read."""
-        is_foreign = LANGUAGE in (line.get('parts') or ())
-        return str(line['label']), float(line['score']), is_foreign
-
-    def count(self, outcome: tuple[str, float, bool]) -> None:
-        label, score, is_foreign = outcome
-        self.foreign += is_foreign
+    def count(self, line: JsonObject) -> None:
+        label = str(line['label'])
         self.labels[label] = self.labels.get(label, 0) + 1
-        self.total += score
+        self.total += float(line['score'])
+        self.foreign += LANGUAGE in (line.get('parts') or ())
 
     @property
     def verifiable(self) -> int:

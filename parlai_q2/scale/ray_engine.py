@@ -10,13 +10,13 @@ record that goes on killing them gets an error in its place.
 
 import logging
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
-from parlai_q2.runs.file_run import ChunkT, Job, JobEngine
+from parlai_q2.runs.file_run import Job, JobEngine, Key
 from parlai_q2.scale.actor import Actor
 from parlai_q2.scale.cluster import connect, count_actors, is_cut_off, share_resources
 from parlai_q2.threads import LIMIT, read_threads
@@ -76,9 +76,9 @@ class Resources:
 
 @dataclass(eq=False)
 class Slot:
-    """A chunk that is under way, with the results that it has so far."""
+    """A chunk that is under way: its key, and the results that it has so far."""
 
-    chunk: Any
+    key: Any
     results: list[Any]
     missing: int
 
@@ -144,8 +144,8 @@ class RayEngine(JobEngine):
         self._stack.close()
 
     def run(
-        self, chunks: Iterator[ChunkT]
-    ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
+        self, chunks: Iterator[tuple[Key, Sequence[Any]]]
+    ) -> Generator[tuple[Key, list[Any]], None, None]:
         slots: deque[Slot] = deque()
         self._waiting.clear()
         while True:
@@ -156,10 +156,10 @@ class RayEngine(JobEngine):
                 and len(self._waiting) <= len(self._idle)
                 and (chunk := next(chunks, None)) is not None
             ):
-                items = list(chunk.items)
-                slots.append(Slot(chunk, [None] * len(items), len(items)))
+                key, items = chunk
+                slots.append(Slot(key, [None] * len(items), len(items)))
                 if items:
-                    self._waiting.append(ChunkPiece(slots[-1], 0, items))
+                    self._waiting.append(ChunkPiece(slots[-1], 0, list(items)))
             while self._idle and self._waiting:
                 actor, piece = self._idle.pop(), self._waiting.popleft()
                 self._calls[actor.work.remote(piece.items)] = actor, piece
@@ -169,7 +169,7 @@ class RayEngine(JobEngine):
                 self._wait()
             else:
                 slot = slots.popleft()
-                yield slot.chunk, slot.results
+                yield slot.key, slot.results
 
     def _wait(self) -> None:
         """Wait until an actor has loaded, given results or died."""

@@ -15,7 +15,7 @@ def judge(*episodes, policy=None, **options):
     """Judge episodes in batches that the options make."""
     scorer = WordScorer()
     scored = (
-        (batch, scorer.score([item.example for item in batch.items]))
+        (batch.episodes, scorer.score([item.example for item in batch.items]))
         for batch in make_batches(episodes, **options)
     )
     return list(judge_batches(scored, policy or Policy()))

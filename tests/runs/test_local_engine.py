@@ -4,8 +4,7 @@ import threading
 
 import pytest
 
-from parlai_q2.io.read import Record
-from parlai_q2.runs.file_run import LEAST_AHEAD, Chunk, Loaded, LocalEngine
+from parlai_q2.runs.file_run import LEAST_AHEAD, Loaded, LocalEngine
 
 
 class Work:
@@ -19,28 +18,21 @@ class Work:
 
 
 def chunks(count, size=LEAST_AHEAD):
-    return (
-        Chunk([Record(line, {'n': n}) for line in range(size)], n) for n in range(count)
-    )
-
-
-def numbers(results):
-    return [(chunk.end, lines) for chunk, lines in results]
+    return ((n, [n] * size) for n in range(count))
 
 
 def test_two_chunks_are_under_way_and_come_back_in_order():
     first_waits = threading.Event()
 
     def process(items):
-        n = items[0].fields['n']
-        if n == 0:
+        if items[0] == 0:
             assert first_waits.wait(30)
-        elif n == 1:
+        elif items[0] == 1:
             first_waits.set()
-        return [n]
+        return items
 
     results = LocalEngine(Work(process)).run(chunks(5))
-    assert numbers(results) == [(n, [n]) for n in range(5)]
+    assert list(results) == list(chunks(5))
 
 
 @pytest.mark.parametrize('size, is_safe', [(LEAST_AHEAD - 1, True), (99, False)])
@@ -48,21 +40,21 @@ def test_does_not_read_ahead_for_small_chunks_or_without_threads(size, is_safe):
     read = []
 
     def reading():
-        for chunk in chunks(3, size):
-            read.append(chunk.end)
-            yield chunk
+        for n, items in chunks(3, size):
+            read.append(n)
+            yield n, items
 
-    engine = LocalEngine(Work(lambda items: [items[0].fields['n']], is_safe))
-    for chunk, lines in engine.run(reading()):
-        assert lines == [chunk.end]
-        assert read[-1] == chunk.end
+    engine = LocalEngine(Work(lambda items: items, is_safe))
+    for n, results in engine.run(reading()):
+        assert results == [n] * size
+        assert read[-1] == n
 
 
 def test_results_before_an_error_are_returned():
     def process(items):
-        return [1 // (2 - items[0].fields['n'])]
+        return [1 // (2 - items[0])]
 
     results = LocalEngine(Work(process)).run(chunks(5))
-    assert [next(results)[1], next(results)[1]] == [[0], [1]]
+    assert [next(results), next(results)] == [(0, [0]), (1, [1])]
     with pytest.raises(ZeroDivisionError):
         next(results)

@@ -89,12 +89,13 @@ def maker(folder, seconds=0.0, start=''):
 
 
 def chunks(responses, size=4):
-    """Records of responses to one knowledge, in chunks."""
+    """Records of responses to one knowledge, in numbered chunks."""
     records = (
         Record(n, {'response': text}, Example(K, text), source='toys')
         for n, text in enumerate(responses, 1)
     )
-    return cut_chunks(records, size)
+    cut = cut_chunks(records, size)
+    return enumerate(chunk.items for chunk in cut)
 
 
 def write_records(path, responses):

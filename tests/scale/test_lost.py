@@ -17,8 +17,8 @@ class Losing(LocalEngine):
         self._job, self._work = job, job.load().process
 
     def run(self, chunks):
-        for chunk in chunks:
-            yield chunk, [self._of(item) for item in chunk.items]
+        for key, items in chunks:
+            yield key, [self._of(item) for item in items]
 
     def _of(self, item):
         if 'die always' in str(item):
