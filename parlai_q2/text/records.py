@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A value of a record, with its key and the record's name."""
+    """A value of a record, empty if unknown, with its key and the record's name."""
 
     key: Cell
     value: Cell
@@ -66,6 +66,8 @@ class Statement(NamedTuple):
             owner = f' of {name}' if name else ''
             head = f'The {key.lower()}{owner} is ' if key else f'{name}: '
         value = self.value
+        if not value.text:
+            return f'{head}not known.', [value.start] * len(f'{head}not known.')
         end = value.start + max(0, len(value.text) - 1)
         places = [*[self.key.start] * len(head), *value.places, end]
         return f'{head}{value.text}.', places
@@ -253,7 +255,7 @@ def _has_digit(text: str) -> bool:
 def _cells(line: Cell, mark: str) -> list[Cell]:
     text, start = line.text, line.start
     if mark == '|':
-        inside = text.strip().strip('|')
+        inside = text.strip().removeprefix('|').removesuffix('|')
         start += text.index(inside) if inside else 0
         text = inside
     cells = []
@@ -267,17 +269,21 @@ def _cells(line: Cell, mark: str) -> list[Cell]:
 
 def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
     name = cells[0] if cells and cells[0].text else None
-    return [
+    statements = [
         Statement(Cell(key.text, value.start), value, name)
         for key, value in zip(header[1:], cells[1:], strict=False)
-        if value.text and key.text
+        if key.text and (value.text or name)
     ]
+    if name and header[0].text and not all(cell.text for cell in cells):
+        # Without it, a reply cannot be about what has few values.
+        statements.insert(0, Statement(Cell(header[0].text, name.start), name))
+    return statements
 
 
 def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """A heading with at least two short lines below it."""
     name, first = _read_name(lines, place)
-    if name is None:
+    if name is None or _read_table(lines, place + first)[1]:
         return [], 0
     heading = lines[place].text
     is_marked = heading.lstrip().startswith('#') or heading.endswith(':')

@@ -8,6 +8,7 @@ import yaml
 from parlai_q2 import Example, load_scorer
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.prepare import prepare_passage
+from parlai_q2.text.records import read_records
 
 FOLDER = Path(__file__).parent
 
@@ -74,6 +75,50 @@ def test_no_right_reply_is_of_another_record(knowledge, right, wrong):
 def test_a_repeated_first_key_begins_another_record(knowledge, read):
     text = prepare_passage(knowledge).text
     assert [line for line in text.splitlines() if ' of ' in line] == read
+
+
+@pytest.mark.parametrize(
+    'knowledge, read',
+    [
+        (
+            'plan,price,users\nBasic,,\nPro,20,\nTeam,50,9',
+            [
+                'The plan is Basic.',
+                'The price of Basic is not known.',
+                'The users of Basic is not known.',
+                'The plan is Pro.',
+                'The price of Pro is 20.',
+                'The users of Pro is not known.',
+                'The price of Team is 50.',
+                'The users of Team is 9.',
+            ],
+        ),
+        (
+            '|Day|Slot|Class|\n|--|--|--|\n|Mon|9 am|Yoga|\n||10 am|Spin|',
+            [
+                'The slot of Mon is 9 am.',
+                'The class of Mon is Yoga.',
+                'The slot is 10 am.',
+                'The class is Spin.',
+            ],
+        ),
+        (
+            '# Rooms\n\n| Room | Rate |\n|---|---|\n| Oak | 90 |\n| Elm | |',
+            [
+                '# Rooms',
+                '',
+                'The rate of Oak is 90.',
+                'The room is Elm.',
+                'The rate of Elm is not known.',
+            ],
+        ),
+    ],
+)
+def test_an_empty_cell_moves_no_other_and_leaves_its_row_a_name(knowledge, read):
+    text, places = read_records(knowledge)
+    assert text.splitlines() == read
+    assert len(places) == len(text)
+    assert max(places) < len(knowledge)
 
 
 def test_values_of_other_records_are_seen():
