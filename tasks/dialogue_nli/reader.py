@@ -1,9 +1,5 @@
 """
-Reads the files of Dialogue NLI (Welleck et al. 2019), which hold pairs of sentences by
-Persona-Chat speakers.
-
-ParlAI's own task ``dialogue_nli`` downloads one archive of 390 MB. Both tasks read it
-from ``<datapath>/dialogue_nli``, where you can place its files by hand.
+Reads the files of Dialogue NLI, which hold pairs of sentences by Persona-Chat speakers.
 
 Although the published files are named ``.jsonl``, each is one JSON list. A pair has
 ``sentence1``, ``sentence2``, ``label`` (positive, neutral or negative), ``dtype`` and
@@ -14,14 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_q2.claims import Label
-from parlai_q2.errors import TaskDataError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.data_sets import read_list, warn_of_count
 from parlai_q2.json_values import JsonObject
-
-HOME = 'https://wellecks.com/dialogue_nli/'
-# The folders to look in: those of the archive, and that for files placed by hand.
-FOLDERS = ('dnli/dialogue_nli', 'dialogue_nli', '')
+from parlai_q2.tasks.dialogue_nli.build import build
 
 # The utterance is the response; the second sentence, the persona's if the pair has one,
 # is the knowledge.
@@ -47,27 +39,6 @@ FILES = {
     'gold': ('dialogue_nli_verified_test.jsonl', 12_376),
 }
 GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
-
-
-def build(datapath: str, name: str) -> Path:
-    """The path of a file of the archive; a TaskDataError when it cannot be fetched."""
-    from parlai.tasks.dialogue_nli.build import build as build_dialogue_nli
-
-    folder = Path(datapath, 'dialogue_nli')
-    paths = [folder / inner / name for inner in FOLDERS]
-    if not any(path.is_file() for path in paths):
-        try:
-            build_dialogue_nli({'datapath': datapath})
-            if not any(path.is_file() for path in paths):
-                raise FileNotFoundError(f'{name} is not in {folder}')
-        except Exception as e:
-            # ParlAI lets all errors of its network library through.
-            raise TaskDataError(
-                f'Could not get Dialogue NLI ({e}). Without a network, fetch its '
-                f'archive elsewhere from {HOME}, unpack it and place {name} in '
-                f'{folder}. Then run the command again.'
-            ) from e
-    return next(path for path in paths if path.is_file())
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
