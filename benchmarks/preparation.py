@@ -33,8 +33,15 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.runs import score_job
 from parlai_q2.runs.file_run import cut_chunks
-from parlai_q2.scorers import Scorer, checked, consistency, grounded, load_scorer, shell
-from parlai_q2.scorers.premises import SplitRule
+from parlai_q2.scorers import (
+    Scorer,
+    checked,
+    consistency,
+    grounded,
+    load_scorer,
+    premises,
+    shell,
+)
 
 SEED = 20220523
 # What parlai_q2.benchmark.scale would write, when no file is given.
@@ -46,9 +53,9 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
     'split': [
         (consistency, 'indices'),
         (grounded, 'indices'),
-        (SplitRule, 'hypotheses'),
+        (consistency, 'split_response'),
     ],
-    'select': [(SplitRule, 'premises'), (grounded, 'knowledge_read')],
+    'select': [(premises, 'choose_premises'), (grounded, 'knowledge_read')],
     'language': [
         (Scorer, 'is_foreign'),
         (Scorer, 'can_read'),
@@ -61,9 +68,7 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
     ],
     'tokenise': [(Tokens, 'pairs'), (Tokens, 'count'), (SequenceNliModel, 'classify')],
     'claims': [
-        (consistency, '_piece'),
-        (consistency, 'deciding'),
-        (grounded, 'deciding'),
+        (consistency, '_make_piece'),
         (consistency, 'make_claim'),
         (grounded, 'make_claim'),
     ],

@@ -24,11 +24,12 @@ alone. So a doubted sentence is read again by its statements
 (:mod:`parlai_q2.text.statements`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from parlai_q2.claims import (
     NOT_VERIFIABLE_VALUE,
@@ -47,17 +48,19 @@ from parlai_q2.scorers.checked import check_values, classify
 from parlai_q2.scorers.premises import (
     ALONE,
     JOINED_READ,
-    SENTENCES,
+    KNOWLEDGE_WORDS,
     SHORT_READ,
     TOGETHER,
     Premise,
-    SplitRule,
+    ResponseStatement,
+    make_statement,
+    split_response,
 )
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
-from parlai_q2.text.field_claims import read_field_claims
+from parlai_q2.text.agreement import find_unsupported
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
 from parlai_q2.text.selection import SentenceIndex, index_passages
-from parlai_q2.text.sentences import sentences
+from parlai_q2.text.sentences import is_short
 from parlai_q2.text.statements import split_statements
 from parlai_q2.turns import Example, Span
 
@@ -78,30 +81,13 @@ SETTINGS = {
     'lists': 'reordered',
     'hours': 'completed',
 }
+# A longer response is never read at once.
+RESPONSE_WORDS = 60
 # A piece of at most this support is read again by the statements that it joins, and
 # rests on them if each has more than the other.
 DOUBTED, LEAST_STATED = 0.9, 0.5
 # All of the knowledge, and nothing of a response.
 ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
-
-
-class ResponseStatement(NamedTuple):
-    """
-    A piece of a response, and what to read of the knowledge for it.
-
-    :param claims: what it says of a record, amount by amount, each beside its field.
-    """
-
-    span: Span
-    premises: Sequence[Premise]
-    knowledge: SentenceIndex
-    claims: Sequence[tuple[Premise, str]]
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The texts to classify: of the premises, and of the claims."""
-        pairs = [(premise.text, self.span.text) for premise in self.premises]
-        return pairs + [(premise.text, text) for premise, text in self.claims]
 
 
 @dataclass(frozen=True)
@@ -117,21 +103,43 @@ class ResponsePiece:
     premise: Premise = ALL
 
     @cached_property
+    def support(self) -> float:
+        """See :func:`support`."""
+        return support(self.reading)
+
+    @cached_property
     def is_generic(self) -> bool:
         """Whether it surely states nothing: what is likelier a claim is judged."""
         states_nothing = (only_greets, only_declines, only_asks_listener)
         return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
 
 
-def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
-    """What a statement says of a record, and the field that each claim is of."""
-    if not index.has_records or check_values(index.text, text) != Status.SUPPORTED:
-        return []
-    claims = []
-    for claim in read_field_claims(index.text, text):
-        premise = Premise(index.find(claim.sentence), claim.sentence)
-        claims.append((premise, claim.sentence if claim.is_copy else claim.text))
-    return claims
+@dataclass(frozen=True)
+class ResponseReading:
+    """
+    A response as the detector reads it.
+
+    :param pieces: its sentences, at least one.
+    :param at_once: all of it; None if it is not read at once.
+    """
+
+    pieces: Sequence[ResponsePiece]
+    at_once: ResponsePiece | None = None
+
+    @cached_property
+    def stated(self) -> list[ResponsePiece]:
+        """The pieces that are not generic."""
+        return [piece for piece in self.pieces if not piece.is_generic]
+
+    @cached_property
+    def deciding(self) -> ResponsePiece:
+        """
+        The piece that decides: the least supported statement or, if all pieces are
+        generic, the least generic one.
+        """
+        if self.stated:
+            return min(self.stated, key=lambda piece: piece.support)
+        return min(self.pieces, key=lambda piece: piece.reading.generic)
 
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
@@ -144,37 +152,46 @@ def read(
     model: NliModel,
     examples: Sequence[Example],
     indexed: Sequence[SentenceIndex],
-    *poolings: SplitRule,
-) -> list[list[list[ResponsePiece]]]:
+    at_once: bool = False,
+) -> list[ResponseReading]:
     """
     Classify every piece of each of B responses, in one call of the model, and in a
     second one the statements that doubted pieces join.
 
     :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
-    :return: for each way to split the examples, B lists of at least one piece.
+    :param at_once: also read each response as a whole, unless it is a single piece or
+        has more than :data:`RESPONSE_WORDS` words.
     """
-    if model.reads_documents:
-        poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
-    # A response of one sentence is the same statement whole and split.
-    statements: dict[tuple[int, Span], ResponseStatement] = {}
-    keys_by_pooling: list[list[list[tuple[int, Span]]]] = []
-    for pooling in poolings:
-        keys_by_response = []
-        for n, (example, index) in enumerate(zip(examples, indexed, strict=True)):
-            keys = [(n, span) for span in pooling.hypotheses(example.response)]
-            for key in keys:
-                if key not in statements:
-                    statements[key] = _make_statement(model, pooling, index, key[1])
-            keys_by_response.append(keys)
-        keys_by_pooling.append(keys_by_response)
-    pieces = _read_statements(model, [*statements.values()])
-    if not model.reads_documents:
-        pieces = _read_apart(model, poolings[0], [*statements.values()], pieces)
-    read_pieces = dict(zip(statements, pieces, strict=True))
-    return [
-        [[read_pieces[key] for key in keys] for keys in keys_by_response]
-        for keys_by_response in keys_by_pooling
+    by_sentence = [
+        [
+            make_statement(model, index, span, [span])
+            for span in split_response(example.response)
+        ]
+        for example, index in zip(examples, indexed, strict=True)
     ]
+    wholes = [
+        _make_whole(model, example.response, statements) if at_once else None
+        for example, statements in zip(examples, by_sentence, strict=True)
+    ]
+    statements = [*chain.from_iterable(by_sentence), *filter(None, wholes)]
+    pieces = _read_statements(model, statements)
+    if not model.reads_documents:
+        pieces = _read_apart(model, statements, pieces)
+    in_order = iter(pieces)
+    pieces_of_response = [[next(in_order) for _ in parts] for parts in by_sentence]
+    read_at_once = [next(in_order) if whole else None for whole in wholes]
+    return list(map(ResponseReading, pieces_of_response, read_at_once))
+
+
+def _make_whole(
+    model: NliModel, response: str, parts: Sequence[ResponseStatement]
+) -> ResponseStatement | None:
+    """A response to be read at once; None if it is a single piece, or long."""
+    whole = Span(response, 0, len(response))
+    sentences = [part.span for part in parts]
+    if sentences == [whole] or not is_short(response, RESPONSE_WORDS):
+        return None
+    return make_statement(model, parts[0].knowledge, whole, sentences)
 
 
 def _read_statements(
@@ -185,12 +202,11 @@ def _read_statements(
         pairs += statement.pairs
         knowledge += [statement.knowledge.text] * len(statement.pairs)
     readings = iter(classify(model, pairs, knowledge, not model.reads_documents))
-    return [_piece(statement, readings) for statement in statements]
+    return [_make_piece(statement, readings) for statement in statements]
 
 
 def _read_apart(
     model: NliModel,
-    pooling: SplitRule,
     statements: Sequence[ResponseStatement],
     pieces: Sequence[ResponsePiece],
 ) -> list[ResponsePiece]:
@@ -198,58 +214,57 @@ def _read_apart(
     The pieces. A doubted piece that joins supported statements gets the reading of the
     least supported one of them.
     """
-    texts_of_piece = [
-        _split_joined(piece, statement.knowledge)
+    parts_of_piece = [
+        [
+            make_statement(model, statement.knowledge, span, [span])
+            for span in _split_joined(piece, statement)
+        ]
         for piece, statement in zip(pieces, statements, strict=True)
     ]
-    parts = [
-        _make_statement(model, pooling, statement.knowledge, Span(text, 0, len(text)))
-        for texts, statement in zip(texts_of_piece, statements, strict=True)
-        for text in texts
-    ]
+    parts = [*chain.from_iterable(parts_of_piece)]
     if not parts:
         return [*pieces]
     read_parts = iter(_read_statements(model, parts))
-    better = []
-    for piece, texts, statement in zip(pieces, texts_of_piece, statements, strict=True):
-        of_piece = [next(read_parts) for _ in texts]
-        better.append(_rest_on(piece, of_piece, statement.knowledge))
-    return better
+    return [
+        _rest_on(piece, [next(read_parts) for _ in parts], statement.knowledge)
+        for piece, parts, statement in zip(
+            pieces, parts_of_piece, statements, strict=True
+        )
+    ]
 
 
-def _split_joined(piece: ResponsePiece, knowledge: SentenceIndex) -> list[str]:
+def _split_joined(piece: ResponsePiece, statement: ResponseStatement) -> list[Span]:
     """The statements to read of a piece instead of it; none for most pieces."""
-    if support(piece.reading) > DOUBTED or piece.is_generic:
+    is_one = len(statement.sentences) == 1
+    if not is_one or piece.support > DOUBTED or piece.is_generic:
         return []
     text = piece.span.text
-    statements = split_statements(text)
-    if len(statements) == 1 or len(sentences(text)) > 1:
+    parts = split_statements(text)
+    if len(parts) == 1:
         return []
-    is_right = check_values(knowledge.text, text) == Status.SUPPORTED
-    return statements if is_right else []
+    is_right = check_values(statement.knowledge.text, text) == Status.SUPPORTED
+    return [Span(part, 0, len(part)) for part in parts] if is_right else []
 
 
 def _rest_on(
     piece: ResponsePiece, parts: Sequence[ResponsePiece], knowledge: SentenceIndex
 ) -> ResponsePiece:
     """A piece with the reading of its least supported part, if all are supported."""
-    stated = stating(parts)
-    least = support(deciding(stated).reading) if stated else 0.0
-    if least <= max(LEAST_STATED, support(piece.reading)):
+    apart = ResponseReading(parts)
+    least = apart.deciding if apart.stated else None
+    if least is None or least.support <= max(LEAST_STATED, piece.support):
         return piece
-    chosen = tuple(sorted({i for part in stated for i in part.premise.chosen}))
-    premise = Premise(chosen, knowledge.joined(chosen))
-    return replace(piece, reading=deciding(stated).reading, premise=premise)
+    chosen = {i for part in apart.stated for i in part.premise.chosen}
+    return replace(piece, reading=least.reading, premise=_join(knowledge, chosen))
 
 
-def _make_statement(
-    model: NliModel, pooling: SplitRule, index: SentenceIndex, span: Span
-) -> ResponseStatement:
-    claims = [] if model.reads_documents else _read_claims(index, span.text)
-    return ResponseStatement(span, pooling.premises(index, span.text), index, claims)
+def _join(knowledge: SentenceIndex, chosen: Set[int]) -> Premise:
+    """Sentences of the knowledge as one premise; all of it if none are chosen."""
+    in_order = tuple(sorted(chosen))
+    return Premise(in_order, knowledge.joined(in_order))
 
 
-def _piece(
+def _make_piece(
     statement: ResponseStatement, readings: Iterator[NliProbabilities]
 ) -> ResponsePiece:
     """
@@ -261,28 +276,32 @@ def _piece(
     if statement.claims:
         claim_readings = [next(readings) for _ in statement.claims]
         chosen = {i for premise, _ in statement.claims for i in premise.chosen}
-        together = tuple(sorted(chosen))
-        premise = Premise(together, statement.knowledge.joined(together))
+        premise = _join(statement.knowledge, chosen)
         options.append((min(claim_readings, key=support), premise))
     if statement.premises[0].chosen:
         reading, premise = max(options, key=lambda pair: support(pair[0]))
     else:
         by_class = zip(*(of_premise for of_premise, _ in options), strict=True)
         reading, premise = NliProbabilities(*map(fmean, by_class)), options[0][1]
-    span = statement.span
     # A detector that was trained on one or two sentences does not know long copies.
-    if support(reading) < support(COPIED) and statement.knowledge.has_copy_of(
-        span.text
-    ):
+    if support(reading) < support(COPIED) and _is_copied(statement):
         reading = COPIED
-    return ResponsePiece(span.text.lower(), reading, span, premise)
+    return ResponsePiece(statement.span.text.lower(), reading, statement.span, premise)
+
+
+def _is_copied(statement: ResponseStatement) -> bool:
+    """Whether the knowledge has every sentence of a statement word for word."""
+    knowledge = statement.knowledge
+    # Without punctuation, 2.5 is 25.
+    are_copies = all(knowledge.has_copy_of(s.text) for s in statement.sentences)
+    return are_copies and not find_unsupported(knowledge.text, statement.span.text)
 
 
 def judge_piece(piece: ResponsePiece, threshold: float) -> Status:
     """What the knowledge says of a piece, by the detector's reading."""
     if piece.is_generic:
         return Status.GENERIC
-    if support(piece.reading) > threshold:
+    if piece.support > threshold:
         return Status.SUPPORTED
     contradicted = piece.reading.contradiction > piece.reading.neutral
     return Status.CONTRADICTED if contradicted else Status.UNSUPPORTED
@@ -301,7 +320,7 @@ def make_claim(
 
     :param words: what to mark of the piece, if not all.
     """
-    status, value = judge_piece(piece, threshold), support(piece.reading)
+    status, value = judge_piece(piece, threshold), piece.support
     if status == Status.GENERIC:
         value = min(value, NOT_VERIFIABLE_VALUE)
     evidence: tuple[Evidence, ...] = ()
@@ -330,21 +349,6 @@ def support(reading: NliProbabilities) -> float:
     """
     stated = reading.entailment + reading.neutral + reading.contradiction
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
-
-
-def stating(read_pieces: Sequence[ResponsePiece]) -> list[ResponsePiece]:
-    """The pieces that are not generic."""
-    return [piece for piece in read_pieces if not piece.is_generic]
-
-
-def deciding(read_pieces: Sequence[ResponsePiece]) -> ResponsePiece:
-    """
-    The piece that decides: the least supported statement or, if all pieces are generic,
-    the least generic one.
-    """
-    if statements := stating(read_pieces):
-        return min(statements, key=lambda piece: support(piece.reading))
-    return min(read_pieces, key=lambda piece: piece.reading.generic)
 
 
 class ClassifierScorer(Scorer):
@@ -396,13 +400,12 @@ class ConsistencyScorer(ClassifierScorer):
     """
 
     name = 'consistency'
-    pooling = SENTENCES
 
     @property
     def settings(self) -> dict[str, object]:
         return {
             **super().settings,
-            'knowledge_words': self.pooling.knowledge_words,
+            'knowledge_words': KNOWLEDGE_WORDS,
             'split_response': 'always',
             'evidence': f'{ALONE}+{TOGETHER}',
             **SETTINGS,
@@ -410,19 +413,14 @@ class ConsistencyScorer(ClassifierScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         indexed = indices(examples)
-        (per_response,) = read(self.model, examples, indexed, self.pooling)
-        return [
-            self._score(read_pieces, index)
-            for read_pieces, index in zip(per_response, indexed, strict=True)
-        ]
+        readings = read(self.model, examples, indexed)
+        return list(map(self._score, readings, indexed))
 
-    def _score(
-        self, read_pieces: Sequence[ResponsePiece], index: SentenceIndex
-    ) -> Score:
-        piece = deciding(read_pieces)
-        value = support(piece.reading)
+    def _score(self, reading: ResponseReading, index: SentenceIndex) -> Score:
+        piece = reading.deciding
+        value = piece.support
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        claims = tuple(make_claim(p, index, self.threshold) for p in read_pieces)
+        claims = tuple(make_claim(p, index, self.threshold) for p in reading.pieces)
         return Score(value, label, claims, parts=piece.reading._asdict())

@@ -22,21 +22,18 @@ from typing import Any
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.log_odds import logit, sigmoid
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.protocols import NliModel
 from parlai_q2.presets import Preset
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SETTINGS,
     ClassifierScorer,
-    ResponsePiece,
-    deciding,
+    ResponseReading,
     indices,
     make_claim,
     read,
-    stating,
-    support,
 )
-from parlai_q2.scorers.premises import SENTENCES, WHOLE
+from parlai_q2.scorers.premises import choose_premises, is_long
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.agreement import known_share
 from parlai_q2.text.overlap import coverage
@@ -163,32 +160,23 @@ class GroundedFastScorer(ClassifierScorer):
     ) -> list[Score]:
         """Scores of examples with those of Q2, or None for each without them."""
         indexed = indices(examples)
-        whole, by_sentence = read(self.model, examples, indexed, WHOLE, SENTENCES)
-        return [
-            self._score(index, q2, deciding(at_once).reading, read_pieces)
-            for index, q2, at_once, read_pieces in zip(
-                indexed, q2_scores, whole, by_sentence, strict=True
-            )
-        ]
+        readings = read(self.model, examples, indexed, at_once=True)
+        return list(map(self._score, readings, indexed, q2_scores))
 
     def _score(
-        self,
-        index: SentenceIndex,
-        q2: Score | None,
-        whole: NliProbabilities,
-        read_pieces: Sequence[ResponsePiece],
+        self, reading: ResponseReading, index: SentenceIndex, q2: Score | None
     ) -> Score:
-        parts = fast_parts(knowledge_read(index, read_pieces), whole, read_pieces)
+        parts = fast_parts(knowledge_read(index, reading), reading)
         if q2:
             parts['q2'] = q2.value
-        piece = deciding(read_pieces)
+        piece = reading.deciding
         value = self.coefficients.probability(parts)
         if self.coefficients.bounded:
-            value = min(value, support(piece.reading))
+            value = min(value, piece.support)
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        sentences = (make_claim(p, index, self.threshold) for p in read_pieces)
+        sentences = (make_claim(p, index, self.threshold) for p in reading.pieces)
         return Score(
             value,
             label,
@@ -240,23 +228,21 @@ class GroundedScorer(GroundedFastScorer):
         return self.combine(examples, self.q2.score_texts(examples))
 
 
-def knowledge_read(index: SentenceIndex, read_pieces: Sequence[ResponsePiece]) -> str:
+def knowledge_read(index: SentenceIndex, reading: ResponseReading) -> str:
     """
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
     """
-    if not SENTENCES.is_long(index):
+    if not is_long(index):
         return index.text
     chosen: set[int] = set()
-    for piece in read_pieces:
-        for premise in SENTENCES.premises(index, piece.span.text):
+    for piece in reading.pieces:
+        for premise in choose_premises(index, piece.span.text):
             chosen.update(premise.chosen)
     return index.joined(sorted(chosen))
 
 
-def fast_parts(
-    knowledge: str, whole: NliProbabilities, read_pieces: Sequence[ResponsePiece]
-) -> dict[str, float]:
+def fast_parts(knowledge: str, reading: ResponseReading) -> dict[str, float]:
     """
     The features of the detector and of the words.
 
@@ -267,18 +253,18 @@ def fast_parts(
     generic, because chit-chat does not occur in knowledge.
 
     :param knowledge: the knowledge, or what of it could support the response.
-    :param whole: the detector's reading of the response as a whole.
     :return: a value in [0, 1] for each of :data:`FAST_FEATURES`.
     """
-    readings = (
-        support(whole),
-        support(deciding(read_pieces).reading),
-        fmean(support(piece.reading) for piece in read_pieces),
+    least = reading.deciding.support
+    supports = (
+        reading.at_once.support if reading.at_once else least,
+        least,
+        fmean(piece.support for piece in reading.pieces),
     )
-    stated = ' '.join(piece.text for piece in stating(read_pieces) or read_pieces)
+    stated = ' '.join(piece.text for piece in reading.stated or reading.pieces)
     return {
-        'detector': fmean(readings),
-        'odds': _odds(min(readings)),
+        'detector': fmean(supports),
+        'odds': _odds(min(supports)),
         'words': coverage(knowledge, stated),
         'numbers': known_share(knowledge, stated),
     }

@@ -1,20 +1,21 @@
 """What a detector reads of the knowledge, for each piece of a response."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from parlai_q2.claims import Status
+from parlai_q2.models.protocols import NliModel
+from parlai_q2.scorers.checked import check_values
+from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.selection import SentenceIndex, pieces
-from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Span
 
 # What is read of short knowledge, as signatures print it.
 SHORT_READ = 'all+best'
 # What is read of statements that one sentence joins, likewise.
 JOINED_READ = 'least'
-# Chosen on development data.
-DEFAULT_KNOWLEDGE_WORDS = 60
-# A longer response is never read as a whole.
-RESPONSE_WORDS = 60
+# Knowledge of more words is split. Chosen on development data.
+KNOWLEDGE_WORDS = 60
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
 # The most values of a record that are read with one statement.
@@ -30,50 +31,79 @@ class Premise(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class SplitRule:
+class ResponseStatement(NamedTuple):
     """
-    When to split knowledge and response into sentences.
+    A piece of a response, or all of it, and what to read of the knowledge for it.
 
-    :param knowledge_words: split knowledge of more words than this; 0 reads all of it
-        at once, and nothing else.
-    :param split_response: split every response; otherwise those of more than
-        :data:`RESPONSE_WORDS` words.
+    :param sentences: the pieces that it consists of.
+    :param claims: what it says of a record, amount by amount, each beside its field.
     """
 
-    knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
-    split_response: bool = True
+    span: Span
+    sentences: Sequence[Span]
+    knowledge: SentenceIndex
+    premises: Sequence[Premise]
+    claims: Sequence[tuple[Premise, str]] = ()
 
-    def is_long(self, index: SentenceIndex) -> bool:
-        """Whether the knowledge is split."""
-        return 0 < self.knowledge_words < index.words or index.has_records
-
-    def hypotheses(self, response: str) -> list[Span]:
-        """The pieces of a response, at least one."""
-        whole = [Span(response, 0, len(response))]
-        if not self.split_response and is_short(response, RESPONSE_WORDS):
-            return whole
-        return pieces(response) or whole
-
-    def premises(self, index: SentenceIndex, statement: str) -> list[Premise]:
-        """
-        What to read of the knowledge for a piece of a response: all of it, and its
-        sentence that matches best; if it is long, the sentences that match best, alone
-        and together.
-        """
-        chosen: list[tuple[int, ...]] = [()]
-        if self.is_long(index):
-            chosen = [(i,) for i in index.best(statement, ALONE)]
-            most = TOGETHER_OF_RECORD if index.has_records else TOGETHER
-            together = tuple(index.together(statement, most))
-            chosen += [together] if len(together) > 1 else []
-        elif (
-            self.knowledge_words
-            and len(index.sentences) > 1
-            and index.shares_word(statement)
-        ):
-            chosen += [(i,) for i in index.best(statement, 1)]
-        return [Premise(c, index.joined(c)) for c in chosen]
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The texts to classify: of the premises, and of the claims."""
+        pairs = [(premise.text, self.span.text) for premise in self.premises]
+        return pairs + [(premise.text, text) for premise, text in self.claims]
 
 
-SENTENCES, WHOLE = SplitRule(), SplitRule(split_response=False)
+def split_response(response: str) -> list[Span]:
+    """The pieces of a response that are read one by one, at least one."""
+    return pieces(response) or [Span(response, 0, len(response))]
+
+
+def is_long(index: SentenceIndex, most_words: int = KNOWLEDGE_WORDS) -> bool:
+    """
+    Whether the knowledge is split: if it has more words than this, or is records.
+
+    :param most_words: 0 splits only records.
+    """
+    return 0 < most_words < index.words or index.has_records
+
+
+def choose_premises(
+    index: SentenceIndex, statement: str, most_words: int = KNOWLEDGE_WORDS
+) -> list[Premise]:
+    """
+    What to read of the knowledge for a piece of a response: all of it, and its sentence
+    that matches best; if it is long, the sentences that match best, alone and together.
+
+    :param most_words: as for :func:`is_long`; 0 reads all at once, and nothing else.
+    """
+    chosen: list[tuple[int, ...]] = [()]
+    if is_long(index, most_words):
+        chosen = [(i,) for i in index.best(statement, ALONE)]
+        most = TOGETHER_OF_RECORD if index.has_records else TOGETHER
+        together = tuple(index.together(statement, most))
+        chosen += [together] if len(together) > 1 else []
+    elif most_words and len(index.sentences) > 1 and index.shares_word(statement):
+        chosen += [(i,) for i in index.best(statement, 1)]
+    return [Premise(c, index.joined(c)) for c in chosen]
+
+
+def make_statement(
+    model: NliModel, knowledge: SentenceIndex, span: Span, sentences: Sequence[Span]
+) -> ResponseStatement:
+    """What a model reads for a piece of a response, or for all of it."""
+    if model.reads_documents:
+        premises = choose_premises(knowledge, span.text, most_words=0)
+        return ResponseStatement(span, sentences, knowledge, premises)
+    premises = choose_premises(knowledge, span.text)
+    claims = _read_claims(knowledge, span.text)
+    return ResponseStatement(span, sentences, knowledge, premises, claims)
+
+
+def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
+    """What a statement says of a record, and the field that each claim is of."""
+    if not index.has_records or check_values(index.text, text) != Status.SUPPORTED:
+        return []
+    claims = []
+    for claim in read_field_claims(index.text, text):
+        premise = Premise(index.find(claim.sentence), claim.sentence)
+        claims.append((premise, claim.sentence if claim.is_copy else claim.text))
+    return claims

@@ -37,14 +37,13 @@ from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     ResponsePiece,
+    ResponseReading,
     indices,
     judge_piece,
     make_claim,
     read,
-    stating,
-    support,
 )
-from parlai_q2.scorers.premises import JOINED_READ, SENTENCES, SHORT_READ
+from parlai_q2.scorers.premises import JOINED_READ, SHORT_READ
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
@@ -154,8 +153,8 @@ class Q2Scorer(Scorer):
             results = q2(chunk, self.models, self.q2_settings)
             if self._judges_in_context:
                 indexed = indices(chunk)
-                (pieces,) = read(self.models.nli, chunk, indexed, SENTENCES)
-                results = list(map(judge_in_context, results, pieces, indexed))
+                readings = read(self.models.nli, chunk, indexed)
+                results = list(map(judge_in_context, results, readings, indexed))
             scores += map(self._score, results)
         return scores
 
@@ -185,23 +184,23 @@ class Q2F1Scorer(Q2Scorer):
 
 
 def judge_in_context(
-    result: Q2Result, pieces: Sequence[ResponsePiece], knowledge: SentenceIndex
+    result: Q2Result, reading: ResponseReading, knowledge: SentenceIndex
 ) -> Q2Result:
     """
     A result with its claims judged in context; generic if the response is.
 
-    :param pieces: the response's sentences, as the detector reads them.
+    :param reading: the response, as the detector reads it.
     """
-    if not stating(pieces):
+    if not reading.stated:
         value = NOT_VERIFIABLE_VALUE
         return replace(result, value=value, claims=(), is_generic=True)
     if not result.claims:
         return result
     claims = []
-    for piece in pieces:
+    for piece in reading.pieces:
         questions = [claim for claim in result.claims if _is_in(claim, piece)]
         claims += [_in_context(claim, piece) for claim in questions]
-        if not questions and stating([piece]):
+        if not questions and not piece.is_generic:
             claims.append(make_claim(piece, knowledge, AGREE))
     value = fmean(claim.support for claim in claims)
     return replace(result, value=value, claims=tuple(claims))
@@ -212,7 +211,7 @@ def _is_in(claim: Claim, piece: ResponsePiece) -> bool:
 
 
 def _in_context(claim: Claim, piece: ResponsePiece) -> Claim:
-    in_context = SENTENCE_WEIGHT * support(piece.reading)
+    in_context = SENTENCE_WEIGHT * piece.support
     value = in_context + (1 - SENTENCE_WEIGHT) * claim.support
     if value > AGREE:
         status = Status.SUPPORTED

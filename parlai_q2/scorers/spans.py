@@ -89,11 +89,11 @@ class SpansScorer(ConsistencyScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         indexed = indices(examples)
-        (per_response,) = read(self.model, examples, indexed, self.pooling)
+        readings = read(self.model, examples, indexed)
         sentences = [
             Sentence(place, indexed[place], piece)
-            for place, read_pieces in enumerate(per_response)
-            for piece in read_pieces
+            for place, reading in enumerate(readings)
+            for piece in reading.pieces
         ]
         statuses = [judge_piece(s.piece, self.threshold) for s in sentences]
         placed = list(zip(sentences, statuses, strict=True))
@@ -106,9 +106,9 @@ class SpansScorer(ConsistencyScorer):
             new = next(names) if status == Status.GENERIC else []
             mark = next(marks) if status in WRONG else None
             claims[sentence.place] += [
-                Claim(name, support(piece.reading), Status.UNSUPPORTED) for name in new
+                Claim(name, piece.support, Status.UNSUPPORTED) for name in new
             ] or [make_claim(piece, index, self.threshold, mark)]
-        scores = map(self._score, per_response, indexed)
+        scores = map(self._score, readings, indexed)
         return [
             replace(
                 score, claims=tuple(sorted(response_claims, key=lambda c: c.span.start))

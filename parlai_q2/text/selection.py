@@ -15,7 +15,6 @@ from collections.abc import Sequence, Set
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 
-from parlai_q2.text.agreement import find_unsupported
 from parlai_q2.text.normalize import composed, copy_key
 from parlai_q2.text.records import has_records
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows
@@ -94,16 +93,12 @@ class SentenceIndex:
     def _keys(self) -> frozenset[str]:
         return frozenset(copy_key(sentence.text) for sentence in self.sentences)
 
-    def has_copy_of(self, text: str) -> bool:
+    def has_copy_of(self, sentence: str) -> bool:
         """
-        Whether the passages have every sentence of a text word for word, whatever its
-        case and punctuation; signs count.
+        Whether the passages have a sentence word for word, whatever its case and
+        punctuation; signs count.
         """
-        copied = pieces(text)
-        # Without punctuation, 2.5 is 25.
-        return all(copy_key(piece.text) in self._keys for piece in copied) and not (
-            find_unsupported(self.text, text)
-        )
+        return copy_key(sentence) in self._keys
 
     def find(self, text: str) -> tuple[int, ...]:
         """The index of the first sentence that is a text; empty if there is none."""
@@ -124,11 +119,9 @@ class SentenceIndex:
                 places[stem].append(i)
         return dict(places)
 
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """The inverse document frequency of each stem that a sentence has."""
-        total = len(self.sentences)
-        return {s: _inverse_frequency(len(p), total) for s, p in self.places.items()}
+    def weight(self, stem: str) -> float:
+        """The inverse document frequency of a stem that a sentence has."""
+        return _inverse_frequency(len(self.places[stem]), len(self.sentences))
 
     def best(self, statement: str, most: int) -> list[int]:
         """
@@ -158,7 +151,7 @@ class SentenceIndex:
             sentence shares a word.
         """
         uncovered = set(stems(statement) & self.places.keys())
-        least = NEW_SHARE * math.fsum(map(self.weights.__getitem__, uncovered))
+        least = NEW_SHARE * math.fsum(map(self.weight, uncovered))
         chosen: list[int] = []
         while uncovered and len(chosen) < most:
             weights = self._matches(uncovered)
@@ -221,7 +214,7 @@ class SentenceIndex:
     def _matches(self, stems_to_match: Set[str]) -> dict[int, float]:
         weights: dict[int, float] = {}
         for stem in sorted(stems_to_match & self.places.keys()):
-            weight = self.weights[stem]
+            weight = self.weight(stem)
             for i in self.places[stem]:
                 weights[i] = weights.get(i, 0.0) + weight
         return weights

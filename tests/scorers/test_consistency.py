@@ -9,13 +9,13 @@ from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     ResponsePiece,
-    deciding,
+    ResponseReading,
     indices,
     read,
     support,
 )
 from parlai_q2.scorers.nli import NliScorer
-from parlai_q2.scorers.premises import SENTENCES, WHOLE, SplitRule
+from parlai_q2.scorers.premises import KNOWLEDGE_WORDS, choose_premises, split_response
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 from tests.toys import ToyNliModel
@@ -65,38 +65,52 @@ def test_what_surely_states_nothing_is_generic_and_greetings_always_are(
 
 def test_the_least_supported_statement_decides_and_chit_chat_does_not():
     pieces = [piece(0.9, 0.1, 0), piece(0.6, 0.4, 0), piece(0.03, 0.02, 0, 0.95)]
-    assert deciding(pieces) == pieces[1]
+    assert ResponseReading(pieces).deciding == pieces[1]
     # Of chit-chat alone, the least generic.
     pieces = [piece(0.02, 0.02, 0, 0.96), piece(0.02, 0.05, 0, 0.93)]
-    assert deciding(pieces) == pieces[1]
+    assert ResponseReading(pieces).deciding == pieces[1]
 
 
 @pytest.mark.parametrize(
-    'pooling, knowledge, response, count',
+    'most_words, knowledge, response, count',
     [
         # Three sentences alone, or as many as match.
-        (SplitRule(), LONG, 'eyes. bees.', (2, 3)),
-        (SplitRule(), LONG, 'Bees do. No match.', (2, 1)),
+        (KNOWLEDGE_WORDS, LONG, 'eyes. bees.', (2, 3)),
+        (KNOWLEDGE_WORDS, LONG, 'Bees do. No match.', (2, 1)),
         # Those that it may rest on together are read together, too.
-        (SplitRule(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
+        (KNOWLEDGE_WORDS, LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
         # All, and the sentence that matches best.
-        (SplitRule(82), LONG, 'eyes. bees.', (2, 2)),
-        (SplitRule(82), LONG, 'No match. Bees do.', (2, 1)),
-        (SplitRule(0), LONG, 'eyes. bees.', (2, 1)),
-        (SENTENCES, SHORT, 'one. two.', (2, 1)),
-        (WHOLE, SHORT, 'one. ' * 60, (1, 1)),
-        (WHOLE, LONG, 'eyes. bees.', (1, 3)),
-        # A long response is never read as a whole.
-        (WHOLE, SHORT, 'one. ' * 61, (61, 1)),
+        (82, LONG, 'eyes. bees.', (2, 2)),
+        (82, LONG, 'No match. Bees do.', (2, 1)),
+        (0, LONG, 'eyes. bees.', (2, 1)),
+        (KNOWLEDGE_WORDS, SHORT, 'one. two.', (2, 1)),
         # A long sentence is cut.
-        (SENTENCES, SHORT, 'one ' * 61, (2, 1)),
+        (KNOWLEDGE_WORDS, SHORT, 'one ' * 61, (2, 1)),
     ],
 )
-def test_what_is_split(pooling, knowledge, response, count):
+def test_what_is_split(most_words, knowledge, response, count):
     index = SentenceIndex(knowledge)
-    spans = pooling.hypotheses(response)
+    spans = split_response(response)
     assert all(response[s.start : s.end] == s.text for s in spans)
-    assert (len(spans), len(pooling.premises(index, spans[0].text))) == count
+    premises = choose_premises(index, spans[0].text, most_words)
+    assert (len(spans), len(premises)) == count
+
+
+@pytest.mark.parametrize(
+    'response, is_read, why',
+    [
+        ('one. ' * 60, True, 'it is short'),
+        ('one. ' * 61, False, 'it is long'),
+        ('one.', False, 'its one sentence is all of it'),
+    ],
+)
+@pytest.mark.parametrize('knowledge', [SHORT, LONG])
+def test_short_responses_are_read_at_once_as_well(knowledge, response, is_read, why):
+    example = Example(knowledge, response)
+    (reading,) = read(ToyNliModel(), [example], indices([example]), at_once=True)
+    assert len(reading.pieces) == len(response.split())
+    texts = [reading.at_once.span.text] if reading.at_once else []
+    assert texts == [response] * is_read, why
 
 
 def test_of_short_knowledge_the_mean_of_all_and_its_best_sentence_counts():
@@ -167,11 +181,9 @@ def test_two_ways_to_read_are_one_call():
             return super().classify(pairs)
 
     example = Example(SHORT, 'Ants fly. Cows dig.')
-    whole, apart = read(Counting(), [example], indices([example]), WHOLE, SENTENCES)
-    assert [[p.text for p in per_pooling[0]] for per_pooling in (whole, apart)] == [
-        ['ants fly. cows dig.'],
-        ['ants fly.', 'cows dig.'],
-    ]
+    (reading,) = read(Counting(), [example], indices([example]), at_once=True)
+    assert reading.at_once.text == 'ants fly. cows dig.'
+    assert [piece.text for piece in reading.pieces] == ['ants fly.', 'cows dig.']
     assert len(calls) == 1
 
 

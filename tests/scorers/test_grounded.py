@@ -10,7 +10,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scorers.consistency import ResponsePiece
+from parlai_q2.scorers.consistency import ResponsePiece, ResponseReading
 from parlai_q2.scorers.grounded import (
     FAST_FEATURES,
     FEATURES,
@@ -59,7 +59,8 @@ def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
         # Half of the little that it states; it decides nothing, being chit-chat.
         ResponsePiece('wow', NliProbabilities(0.02, 0.02, 0.0, 0.96)),
     ]
-    parts = fast_parts('five eyes', NliProbabilities(0.8, 0.1, 0.1), pieces)
+    whole = ResponsePiece('all of it', NliProbabilities(0.8, 0.1, 0.1))
+    parts = fast_parts('five eyes', ResponseReading(pieces, whole))
     least, mean = 0.3, (0.9 + 0.3 + 0.5) / 3
     assert parts == pytest.approx(
         {
@@ -76,7 +77,7 @@ def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
 )
 def test_the_odds_say_how_surely_the_detector_says_no(support, odds):
     reading = NliProbabilities(support, 1 - support, 0.0)
-    parts = fast_parts('k', reading, [ResponsePiece('r', reading)])
+    parts = fast_parts('k', ResponseReading([ResponsePiece('r', reading)]))
     assert parts['odds'] == pytest.approx(odds, abs=0.005)
 
 

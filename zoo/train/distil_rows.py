@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.scorers.checked import as_read
 from parlai_q2.scorers.consistency import ConsistencyScorer
-from parlai_q2.scorers.premises import SENTENCES
+from parlai_q2.scorers.premises import choose_premises, split_response
 from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.text.selection import index_passages
 from parlai_q2.zoo.train import relevance_pools
@@ -38,8 +38,8 @@ BATCH = 2048
 def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterator[Row]:
     """Pair each sentence of a reply with the knowledge that is read for it."""
     index = index_passages(*passages)
-    for span in SENTENCES.hypotheses(reply):
-        premises = SENTENCES.premises(index, span.text)
+    for span in split_response(reply):
+        premises = choose_premises(index, span.text)
         is_split = bool(premises[0].chosen)
         all_read, *others = premises[::-1] if is_split else premises
         chosen = [all_read, *(others[:1] if draw.random() < ALONE else [])]
