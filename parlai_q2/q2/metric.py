@@ -37,7 +37,8 @@ from parlai_q2.q2.compare import (
 )
 from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.text.selection import SentenceIndex, index_passages, pieces
+from parlai_q2.text.selection import SentenceIndex, index_passages
+from parlai_q2.text.sentences import pieces
 from parlai_q2.text.spans import informative_spans, only_personal, personal
 from parlai_q2.turns import Example, Span, Turn
 

@@ -8,7 +8,7 @@ from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from parlai_q2.retrieve.readers.block import Block
-from parlai_q2.text.sentences import count_words, is_short, sentences, windows
+from parlai_q2.text.sentences import count_words, cut_sentence, is_short, sentences
 from parlai_q2.turns import Passage, Source
 
 DEFAULT_WORDS = 100
@@ -99,9 +99,7 @@ def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
         for sentence, after in zip_longest(spans, spans[1:]):
             # Lines, such as those of code, are kept.
             ends = after is None or '\n' in block.text[sentence.end : after.start]
-            pieces = [sentence]
-            if count_words(sentence.text) > most:
-                pieces = windows(sentence.text, most)
+            pieces = cut_sentence(sentence, most)
             for place, piece in enumerate(pieces, 1):
                 last = ends and place == len(pieces)
                 yield _Sentence(piece.text, count_words(piece.text), block, last)

@@ -334,11 +334,12 @@ def make_claim(
 
 def sources(piece: ResponsePiece, index: SentenceIndex) -> list[int]:
     """The sentences that a piece comes nearest to, by index, the main one first."""
-    chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
-    chosen = chosen or index.best(piece.text, 1)
+    text = piece.span.text
+    chosen = piece.premise.chosen or index.together(text, TOGETHER)
+    chosen = chosen or index.best(text, 1)
     if len(chosen) < 2:
         return list(chosen)
-    matches = index.matches(piece.text)
+    matches = index.matches(text)
     return sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
 
 

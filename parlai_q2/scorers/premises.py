@@ -7,7 +7,8 @@ from parlai_q2.claims import Status
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.scorers.checked import check_values
 from parlai_q2.text.field_claims import read_field_claims
-from parlai_q2.text.selection import SentenceIndex, pieces
+from parlai_q2.text.selection import SentenceIndex
+from parlai_q2.text.sentences import pieces
 from parlai_q2.turns import Span
 
 # What is read of short knowledge, as signatures print it.

@@ -26,7 +26,6 @@ from parlai_q2.text.amounts import (
     is_rate,
     scan_amounts,
 )
-from parlai_q2.text.normalize import has_denial
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
@@ -46,6 +45,7 @@ _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
 _OLD = re.compile(r'[ -]olds?\b')
 _DIGIT = re.compile(r'\d')
 _FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
+_DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
 # The full stop of "p.m." inside a sentence.
 _GOES_ON = re.compile(r'\.(?=,? [a-z0-9(]|[-,;])')
 
@@ -360,7 +360,7 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
         opposite = [a for a in index.with_digits(claim) if a.bound == -claim.bound]
         unit = claim.dimension, claim.size
         is_opposite = any((a.dimension, a.size) == unit for a in opposite)
-        return is_opposite and has_denial(response)
+        return is_opposite and _DENIES.search(response) is not None
     if _is_hour_in_words(claim):
         return True
     if claim.is_words and claim.high is None:

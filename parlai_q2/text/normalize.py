@@ -26,7 +26,6 @@ _SIGN = re.compile(
     r'(?<=\w)[+#]+|(?<=\b[A-Z])-(?![\w-])|(?<=\b[A-Z]{2})-(?![\w-])|(?<![^\s(])[+-](?=\d)'
 )
 _SIGN_NAMES = {'+': 'plus', '-': 'minus', '#': 'sharp'}
-_DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
 
 
 def composed(text: str) -> str:
@@ -93,10 +92,3 @@ def content_words_name() -> str:
     from importlib.metadata import version
 
     return f'spacy-{version("spacy")}'
-
-
-# The amounts of one text ask, one after the other.
-@lru_cache(maxsize=16)
-def has_denial(text: str) -> bool:
-    """Whether a text denies anything: "nobody", "can't"."""
-    return _DENIES.search(text) is not None

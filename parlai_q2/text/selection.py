@@ -17,11 +17,9 @@ from itertools import accumulate, islice
 
 from parlai_q2.text.normalize import composed, copy_key
 from parlai_q2.text.records import has_records
-from parlai_q2.text.sentences import count_words, is_short, sentences, windows
+from parlai_q2.text.sentences import count_words, pieces
 from parlai_q2.turns import PASSAGE_END, Span
 
-# Longer sentences are cut, so that whatever is found can be read at once.
-LONGEST = 60
 STEM = 5
 # A further sentence must add this share of the weight that the text can give at all.
 NEW_SHARE = 0.3
@@ -48,19 +46,6 @@ def stems(text: str) -> frozenset[str]:
     """
     words = set(_WORD.findall(composed(text).lower())) - FUNCTION_WORDS
     return frozenset({word[:STEM] for word in words})
-
-
-def pieces(text: str) -> list[Span]:
-    """The sentences of a text, those of more than :data:`LONGEST` words cut."""
-    spans = []
-    for sentence in sentences(text):
-        if is_short(sentence.text, LONGEST):
-            spans.append(sentence)
-            continue
-        for part in windows(sentence.text, LONGEST):
-            start = sentence.start + part.start
-            spans.append(Span(part.text, start, start + len(part.text)))
-    return spans
 
 
 class SentenceIndex:

@@ -40,6 +40,8 @@ _BEGINNING = re.compile(
 )
 # How those of three letters and more end.
 _ENDS = frozenset(word[-3:] for word in _ABBREVIATIONS if len(word) > 2)
+# Longer sentences are cut, so that whatever is found can be read at once.
+LONGEST = 60
 # Longer words, as in scripts without spaces, count as several and can be cut.
 _LONGEST_WORD = 40
 _WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
@@ -98,6 +100,29 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
     return bool(number or _NO_END.search(before))
 
 
+def pieces(text: str, max_words: int = LONGEST) -> list[Span]:
+    """The sentences of a text, those of more than ``max_words`` words cut."""
+    return [
+        piece
+        for sentence in sentences(text)
+        for piece in cut_sentence(sentence, max_words)
+    ]
+
+
+def cut_sentence(sentence: Span, max_words: int) -> list[Span]:
+    """A sentence, cut between words if it has more than ``max_words`` of them."""
+    if is_short(sentence.text, max_words):
+        return [sentence]
+    words = list(_WORD.finditer(sentence.text))
+    spans = []
+    for i in range(0, len(words), max_words):
+        part = words[i : i + max_words]
+        start, end = part[0].start(), part[-1].end()
+        text = sentence.text[start:end]
+        spans.append(Span(text, sentence.start + start, sentence.start + end))
+    return spans
+
+
 def cut_to_fit(texts: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
     """
     Texts, each that does not fit halved at the end of a sentence or of a word until its
@@ -126,17 +151,9 @@ def windows(text: str, max_words: int) -> list[Span]:
     :param max_words: at least 1.
     :return: spans, in order, that cover every word once.
     """
-    pieces: list[Span] = []
-    for sentence in sentences(text):
-        words = list(_WORD.finditer(sentence.text))
-        for i in range(0, len(words), max_words):
-            part = words[i : i + max_words]
-            start = sentence.start + part[0].start()
-            end = sentence.start + part[-1].end()
-            pieces.append(Span(text[start:end], start, end))
     packed: list[Span] = []
     count = 0
-    for piece in pieces:
+    for piece in pieces(text, max_words):
         size = count_words(piece.text)
         if packed and count + size <= max_words:
             start = packed[-1].start

@@ -31,7 +31,6 @@ _VERBS = frozenset(
     """.split()
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-_NOT = re.compile(r"n['’]t\Z")
 _CLITIC = re.compile(r"['’](?:re|ve|ll|m)\Z|(?<=it|he|at|re)['’]s\Z")
 # What stands before a statement: yes or no, and a phrase that all of them share.
 _ANSWER = re.compile(r'(?:(?:yes|no|sure|of course|unfortunately)\b,?\s+)?', re.I)
@@ -62,7 +61,7 @@ class _Verb(NamedTuple):
     @property
     def takes_base(self) -> bool:
         """Whether another verb goes with it: "you can pay", "they do not eat"."""
-        return _NOT.sub('', self.word) in _MODALS | _DO | {'ca', 'wo'}
+        return _affirm(self.word) in _MODALS | _DO | {'ca', 'wo'}
 
 
 def split_statements(sentence: str) -> list[str]:
@@ -126,6 +125,11 @@ def _find_verb(clause: str) -> _Verb | None:
         if clitic := _CLITIC.search(word):
             start = match.start() + clitic.start()
             return _Verb(clitic[0], start, match.end(), n + 1)
-        if _NOT.sub('', word) in _NEGATABLE or word in _VERBS:
+        if _affirm(word) in _NEGATABLE or word in _VERBS:
             return _Verb(word, match.start(), match.end(), n)
     return None
+
+
+def _affirm(verb: str) -> str:
+    """A verb without "n't": "do" for "don't"."""
+    return verb.removesuffix("n't").removesuffix('n’t')

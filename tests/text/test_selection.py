@@ -2,7 +2,8 @@
 
 import pytest
 
-from parlai_q2.text.selection import LONGEST, SentenceIndex, pieces, stems
+from parlai_q2.text.selection import SentenceIndex, stems
+from parlai_q2.text.sentences import LONGEST, pieces
 from parlai_q2.turns import Span
 
 LAKE = (
