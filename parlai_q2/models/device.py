@@ -11,7 +11,8 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from parlai_q2.models.folder import shipped_folder
 if TYPE_CHECKING:
     import torch
 
-Item = TypeVar('Item', bound=Hashable)
+Item = TypeVar('Item')
 Result = TypeVar('Result')
 # A GPU if one works, else the CPU.
 AUTO = 'auto'
@@ -178,14 +179,42 @@ def find_problem(device: str) -> str:
     return ''
 
 
+def read_batches(
+    read: Callable[[Sequence[Item]], Sequence[Result]],
+    items: Sequence[Item],
+    batches: Sequence[Sequence[int]],
+    model: Any,
+    threads: int = 1,
+) -> list[Result]:
+    """
+    Run a model on batches of items; return a result for each item, in order.
+
+    :param batches: the indices of the items in each call; see :func:`in_halves`.
+    :param threads: how many calls run at once.
+    """
+
+    def read_batch(batch: Sequence[int]) -> list[Result]:
+        return in_halves(read, [items[i] for i in batch], model)
+
+    if threads > 1 and len(batches) > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            outputs_per_batch = list(pool.map(read_batch, batches))
+    else:
+        outputs_per_batch = list(map(read_batch, batches))
+    results: dict[int, Result] = {}
+    for batch, outputs in zip(batches, outputs_per_batch, strict=True):
+        results.update(zip(batch, outputs, strict=True))
+    return [results[i] for i in range(len(items))]
+
+
 def in_halves(
     read: Callable[[Sequence[Item]], Sequence[Result]],
     items: Sequence[Item],
     model: Any,
 ) -> list[Result]:
     """
-    Run a model on a batch. If the batch does not fit into the GPU's memory, its halves
-    are read one after the other, and the model's later batches are smaller.
+    Run a model on a batch. If the batch does not fit into the memory, its halves are
+    read one after the other, and the model's later batches are smaller.
 
     :param model: has a ``batch_size``, which becomes smaller.
     """
@@ -198,8 +227,8 @@ def in_halves(
     if not _warned_sizes:
         _warned_sizes.append(half)
         _logger.warning(
-            f"The GPU's memory is too small for {len(items)} texts at once, so they "
-            f'are read in halves. --scorer-batch-size {half} sets this from the start.'
+            f'The memory is too small for {len(items)} texts at once, so they are '
+            f'read in halves. --scorer-batch-size {half} sets this from the start.'
         )
     model.batch_size = min(model.batch_size, half)
     return in_halves(read, items[:half], model) + in_halves(read, items[half:], model)

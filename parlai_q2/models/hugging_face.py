@@ -5,19 +5,20 @@ encoder-decoders, which write.
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from parlai_q2.models.converted.engine import GenerationSettings
 from parlai_q2.models.device import (
     check_device,
-    in_halves,
     inference,
     length_batches,
     length_step,
     padded,
+    read_batches,
 )
 from parlai_q2.models.loading import (
     check_available,
@@ -104,14 +105,10 @@ class HuggingFaceEncoder:
             chosen = choose(self.model(**read), tensors[MASK])
             return list(chosen.float().cpu().numpy())
 
-        results: list[Any] = [None] * len(inputs)
         lengths = [len(item.ids) for item in inputs]
-        for batch in length_batches(lengths, self.batch_size, step):
-            with inference(device):
-                outputs = in_halves(compute, [inputs[i] for i in batch], self)
-            for i, output in zip(batch, outputs, strict=True):
-                results[i] = output
-        return results
+        batches = length_batches(lengths, self.batch_size, step)
+        with inference(device):
+            return read_batches(compute, inputs, batches, self)
 
 
 def _join_logits(output: 'ModelOutput', _: 'Tensor') -> 'Tensor':
@@ -141,20 +138,14 @@ class HuggingFaceWriter:
 
     def write(
         self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
-    ) -> list[list[str]] | None:
+    ) -> list[list[str] | None]:
         """As :meth:`~parlai_q2.models.converted.engine.ConvertedSeq2Seq.write`."""
-        tokenizer, inputs = self.tokenizer, self.inputs(prompts, max_tokens)
-        step = length_step(str(self.model.device))
-        texts_per_prompt: list[list[str]] = [[] for _ in inputs]
+        inputs = self.inputs(prompts, max_tokens)
         lengths = [len(ids) for ids in inputs]
-        for batch in length_batches(lengths, self.batch_size, step):
-            rows = self._generate([inputs[i] for i in batch], search, step)
-            if rows is None:
-                return None
-            texts = iter(tokenizer.batch_decode(rows, skip_special_tokens=True))
-            for i in batch:
-                texts_per_prompt[i] = [*islice(texts, search.num_return_sequences)]
-        return texts_per_prompt
+        step = length_step(str(self.model.device))
+        batches = length_batches(lengths, self.batch_size, step)
+        write = partial(self._write, search=search, step=step)
+        return read_batches(write, inputs, batches, self)
 
     def inputs(self, prompts: Sequence[str], max_tokens: int) -> list[list[int]]:
         """The ids of prompts, each of at most this many tokens."""
@@ -165,9 +156,9 @@ class HuggingFaceWriter:
         end = self.tokenizer.eos_token_id
         return [[*ids[: max_tokens - 1], end] for ids in encoded['input_ids']]
 
-    def _generate(
+    def _write(
         self, rows: Sequence[list[int]], search: GenerationSettings, step: int
-    ) -> list[list[int]] | None:
+    ) -> list[list[str]] | list[None]:
         device, wrong = self.model.device, []
 
         def looked_at(_: 'Tensor', scores: 'Tensor') -> 'Tensor':
@@ -188,4 +179,8 @@ class HuggingFaceWriter:
                 do_sample=False,
                 logits_processor=[looked_at],
             )
-        return None if wrong else output.tolist()
+        if wrong:
+            return [None] * len(rows)
+        decoded = self.tokenizer.batch_decode(output.tolist(), skip_special_tokens=True)
+        texts = iter(decoded)
+        return [[*islice(texts, search.num_return_sequences)] for _ in rows]

@@ -16,6 +16,7 @@ from parlai_q2.models.device import (
     length_step,
     map_unique,
     padded,
+    read_batches,
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
@@ -118,29 +119,29 @@ class WordJudge(Backend, NliModel):
         import torch
 
         model, tokenizer, (yes, no) = self._loaded()
-        encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
-        values_per_prompt = [0.0] * len(prompts)
         start = model.config.decoder_start_token_id
         step, padding = length_step(self.device), tokenizer.pad_token_id
-        lengths = [len(ids) for ids in encoded['input_ids']]
-        for indices in length_batches(lengths, self.batch_size, step):
-            ids = padded([encoded['input_ids'][i] for i in indices], padding, step)
-            masks = [encoded['attention_mask'][i] for i in indices]
-            with inference(self.device):
-                starts = torch.full((len(indices), 1), start, device=self.device)
-                output = model(
-                    input_ids=ids.to(self.device),
-                    attention_mask=padded(masks, 0, step).to(self.device),
-                    decoder_input_ids=starts,
-                )
-                logits = output.logits[:, 0].float()  # [B, vocabulary]
-                if no is None:
-                    values = logits.softmax(-1)[:, yes]
-                else:
-                    values = logits[:, [no, yes]].softmax(-1)[:, 1]
-            for index, value in zip(indices, values.tolist(), strict=True):
-                values_per_prompt[index] = value
-        return values_per_prompt
+
+        def read(rows: Sequence[tuple[list[int], list[int]]]) -> list[float]:
+            ids, masks = zip(*rows)
+            output = model(
+                input_ids=padded(ids, padding, step).to(self.device),
+                attention_mask=padded(masks, 0, step).to(self.device),
+                decoder_input_ids=torch.full((len(ids), 1), start, device=self.device),
+            )
+            logits = output.logits[:, 0].float()  # [B, vocabulary]
+            if no is None:
+                values = logits.softmax(-1)[:, yes]
+            else:
+                values = logits[:, [no, yes]].softmax(-1)[:, 1]
+            return list(values.tolist())
+
+        encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
+        rows = list(zip(encoded['input_ids'], encoded['attention_mask'], strict=True))
+        lengths = [len(ids) for ids, _ in rows]
+        batches = length_batches(lengths, self.batch_size, step)
+        with inference(self.device):
+            return read_batches(read, rows, batches, self)
 
     def _load(
         self,

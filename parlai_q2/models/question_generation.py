@@ -132,10 +132,14 @@ class Seq2SeqQuestionGenerator(Backend):
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         prompts = [question_prompt(answer, context) for answer, context in pairs]
-        questions = self._loaded().write(prompts, self.search, self.max_prompt_tokens)
-        if questions is None:
-            raise not_finite(self.config.model)
-        return [
-            [text.strip().removeprefix(QUESTION_PREFIX).strip() for text in of_span]
-            for of_span in questions
-        ]
+        written = self._loaded().write(prompts, self.search, self.max_prompt_tokens)
+        questions = []
+        for texts in written:
+            if texts is None:
+                raise not_finite(self.config.model)
+            questions.append([_strip_prefix(text) for text in texts])
+        return questions
+
+
+def _strip_prefix(text: str) -> str:
+    return text.strip().removeprefix(QUESTION_PREFIX).strip()

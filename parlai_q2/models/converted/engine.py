@@ -9,10 +9,8 @@ the number of cores.
 import logging
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +21,10 @@ from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.converted.int8 import fit_16_bits
 from parlai_q2.models.device import (
     equal_batches,
-    in_halves,
     is_cpu,
     load_cublas,
     padded_length,
+    read_batches,
 )
 from parlai_q2.models.folder import as_model_error
 from parlai_q2.models.tokens import read_tokens
@@ -258,16 +256,7 @@ class ConvertedEncoder(ConvertedModel):
         max_tokens = None if self.on_gpu else MAX_BATCH_TOKENS
         lengths = [self._padded_length(item) for item in inputs]
         batches = equal_batches(lengths, self.batch_size, self.workers, max_tokens)
-        inputs_per_batch = [[inputs[i] for i in batch] for batch in batches]
-        if self.workers > 1 and len(batches) > 1:
-            with ThreadPoolExecutor(self.workers) as threads:
-                outputs_per_batch = list(threads.map(read, inputs_per_batch))
-        else:
-            outputs_per_batch = [in_halves(read, b, self) for b in inputs_per_batch]
-        results: dict[int, np.ndarray] = {}
-        for batch, outputs in zip(batches, outputs_per_batch, strict=True):
-            results.update(zip(batch, outputs, strict=True))
-        return [results[i] for i in range(len(inputs))]
+        return read_batches(read, inputs, batches, self, self.workers)
 
     def _check_ids(self, inputs: Sequence['Encoding']) -> None:
         """Check that the tables have rows for all ids, as the library does not."""
@@ -378,9 +367,9 @@ class ConvertedSeq2Seq(ConvertedModel):
 
     def write(
         self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
-    ) -> list[list[str]] | None:
+    ) -> list[list[str] | None]:
         """
-        Generate texts for each prompt, best first; None if results are not finite.
+        Generate texts for each prompt, best first; None if their scores are not finite.
 
         :param max_tokens: the maximum number of tokens of a prompt, with the end token.
         """
@@ -389,24 +378,21 @@ class ConvertedSeq2Seq(ConvertedModel):
             + ([] if self.adds_end else [self.end])
             for ids in self.tokens.each(prompts)
         ]
-        lengths = [len(tokens) for tokens in inputs]
-        under_way: list[Any] = []
-        for batch in equal_batches(lengths, self.batch_size, self.workers):
-            rows = [inputs[i] for i in batch]
-            futures = self.model.translate_batch(
-                rows, asynchronous=True, **search.options
-            )
-            under_way += zip(batch, futures, strict=True)
-        hypotheses: list[list[list[str]]] = [[] for _ in inputs]
-        for i, future in under_way:
+
+        def write_batch(rows: Sequence[list[str]]) -> list[list[str] | None]:
             with as_model_error(self.place):
-                result = future.result()
-            if not all(map(math.isfinite, result.scores)):
-                return None
-            hypotheses[i] = result.hypotheses
-        ids: list[list[int]] = []
-        for words in chain.from_iterable(hypotheses):
+                results = self.model.translate_batch(rows, **search.options)
+            return [self._decode(result) for result in results]
+
+        lengths = [len(tokens) for tokens in inputs]
+        batches = equal_batches(lengths, self.batch_size, self.workers)
+        return read_batches(write_batch, inputs, batches, self, self.workers)
+
+    def _decode(self, result: Any) -> list[str] | None:
+        if not all(map(math.isfinite, result.scores)):
+            return None
+        rows = []
+        for words in result.hypotheses:
             numbers = map(self.tokens.token_id, words)
-            ids.append([number for number in numbers if number is not None])
-        texts = iter(self.tokens.decode(ids))
-        return [[*islice(texts, len(of_input))] for of_input in hypotheses]
+            rows.append([number for number in numbers if number is not None])
+        return self.tokens.decode(rows)
