@@ -50,11 +50,7 @@ MODEL, REST, ALL = 'model', 'the rest', 'all'
 # The functions of each step; what they call of another step counts for that one.
 STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
     'clean': [(shell.ReadExample, '__init__'), (shell.ReadExample, 'restore')],
-    'split': [
-        (consistency, 'indices'),
-        (grounded, 'indices'),
-        (consistency, 'split_response'),
-    ],
+    'split': [(consistency, 'index_passages'), (consistency, 'split_response')],
     'select': [(premises, 'choose_premises'), (grounded, 'knowledge_read')],
     'language': [
         (Scorer, 'is_foreign'),
@@ -67,11 +63,7 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
         (grounded, 'fast_parts'),
     ],
     'tokenise': [(Tokens, 'pairs'), (Tokens, 'count'), (SequenceNliModel, 'classify')],
-    'claims': [
-        (consistency, '_make_piece'),
-        (consistency, 'make_claim'),
-        (grounded, 'make_claim'),
-    ],
+    'claims': [(consistency, '_make_piece'), (consistency, 'make_claim')],
     'mistakes': [(shell, 'name_mistakes')],
     'read, write': [
         (sys.modules[__name__], 'read_file'),

@@ -24,7 +24,7 @@ alone. So a doubted sentence is read again by its statements
 (:mod:`parlai_q2.text.statements`).
 """
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -119,10 +119,12 @@ class ResponseReading:
     """
     A response as the detector reads it.
 
+    :param knowledge: the sentences of the knowledge.
     :param pieces: its sentences, at least one.
     :param at_once: all of it; None if it is not read at once.
     """
 
+    knowledge: SentenceIndex
     pieces: Sequence[ResponsePiece]
     at_once: ResponsePiece | None = None
 
@@ -141,27 +143,24 @@ class ResponseReading:
             return min(self.stated, key=lambda piece: piece.support)
         return min(self.pieces, key=lambda piece: piece.reading.generic)
 
-
-def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
-    """The sentences of each example's passages; the same ones are split once."""
-    by_texts = {texts: index_passages(*texts) for texts in {e.texts for e in examples}}
-    return [by_texts[example.texts] for example in examples]
+    def make_claims(self, threshold: float) -> list[Claim]:
+        """What each piece claims."""
+        return [make_claim(piece, self.knowledge, threshold) for piece in self.pieces]
 
 
 def read(
-    model: NliModel,
-    examples: Sequence[Example],
-    indexed: Sequence[SentenceIndex],
-    at_once: bool = False,
+    model: NliModel, examples: Sequence[Example], at_once: bool = False
 ) -> list[ResponseReading]:
     """
     Classify every piece of each of B responses, in one call of the model, and in a
     second one the statements that doubted pieces join.
 
-    :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
     :param at_once: also read each response as a whole, unless it is a single piece or
         has more than :data:`RESPONSE_WORDS` words.
     """
+    # The same passages are split once.
+    by_texts = {texts: index_passages(*texts) for texts in {e.texts for e in examples}}
+    indexed = [by_texts[example.texts] for example in examples]
     by_sentence = [
         [
             make_statement(model, index, span, [span])
@@ -180,7 +179,7 @@ def read(
     in_order = iter(pieces)
     pieces_of_response = [[next(in_order) for _ in parts] for parts in by_sentence]
     read_at_once = [next(in_order) if whole else None for whole in wholes]
-    return list(map(ResponseReading, pieces_of_response, read_at_once))
+    return list(map(ResponseReading, indexed, pieces_of_response, read_at_once))
 
 
 def _make_whole(
@@ -250,7 +249,7 @@ def _rest_on(
     piece: ResponsePiece, parts: Sequence[ResponsePiece], knowledge: SentenceIndex
 ) -> ResponsePiece:
     """A piece with the reading of its least supported part, if all are supported."""
-    apart = ResponseReading(parts)
+    apart = ResponseReading(knowledge, parts)
     least = apart.deciding if apart.stated else None
     if least is None or least.support <= max(LEAST_STATED, piece.support):
         return piece
@@ -413,15 +412,13 @@ class ConsistencyScorer(ClassifierScorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        indexed = indices(examples)
-        readings = read(self.model, examples, indexed)
-        return list(map(self._score, readings, indexed))
+        readings = read(self.model, examples)
+        return [self._score(r, r.make_claims(self.threshold)) for r in readings]
 
-    def _score(self, reading: ResponseReading, index: SentenceIndex) -> Score:
+    def _score(self, reading: ResponseReading, claims: Iterable[Claim]) -> Score:
         piece = reading.deciding
         value = piece.support
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        claims = tuple(make_claim(p, index, self.threshold) for p in reading.pieces)
-        return Score(value, label, claims, parts=piece.reading._asdict())
+        return Score(value, label, tuple(claims), parts=piece.reading._asdict())

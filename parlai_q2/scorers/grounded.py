@@ -29,15 +29,12 @@ from parlai_q2.scorers.consistency import (
     SETTINGS,
     ClassifierScorer,
     ResponseReading,
-    indices,
-    make_claim,
     read,
 )
 from parlai_q2.scorers.premises import choose_premises, is_long
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.agreement import known_share
 from parlai_q2.text.overlap import coverage
-from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
 COEFFICIENTS = 'grounded.json'
@@ -159,14 +156,11 @@ class GroundedFastScorer(ClassifierScorer):
         self, examples: Sequence[Example], q2_scores: Sequence[Score | None]
     ) -> list[Score]:
         """Scores of examples with those of Q2, or None for each without them."""
-        indexed = indices(examples)
-        readings = read(self.model, examples, indexed, at_once=True)
-        return list(map(self._score, readings, indexed, q2_scores))
+        readings = read(self.model, examples, at_once=True)
+        return list(map(self._score, readings, q2_scores))
 
-    def _score(
-        self, reading: ResponseReading, index: SentenceIndex, q2: Score | None
-    ) -> Score:
-        parts = fast_parts(knowledge_read(index, reading), reading)
+    def _score(self, reading: ResponseReading, q2: Score | None) -> Score:
+        parts = fast_parts(reading)
         if q2:
             parts['q2'] = q2.value
         piece = reading.deciding
@@ -176,11 +170,10 @@ class GroundedFastScorer(ClassifierScorer):
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        sentences = (make_claim(p, index, self.threshold) for p in reading.pieces)
         return Score(
             value,
             label,
-            (*(q2.claims if q2 else ()), *sentences),
+            (*(q2.claims if q2 else ()), *reading.make_claims(self.threshold)),
             q2.fallback if q2 else False,
             {**parts, 'generic': piece.reading.generic},
         ).as_labelled
@@ -228,11 +221,12 @@ class GroundedScorer(GroundedFastScorer):
         return self.combine(examples, self.q2.score_texts(examples))
 
 
-def knowledge_read(index: SentenceIndex, reading: ResponseReading) -> str:
+def knowledge_read(reading: ResponseReading) -> str:
     """
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
     """
+    index = reading.knowledge
     if not is_long(index):
         return index.text
     chosen: set[int] = set()
@@ -242,7 +236,7 @@ def knowledge_read(index: SentenceIndex, reading: ResponseReading) -> str:
     return index.joined(sorted(chosen))
 
 
-def fast_parts(knowledge: str, reading: ResponseReading) -> dict[str, float]:
+def fast_parts(reading: ResponseReading) -> dict[str, float]:
     """
     The features of the detector and of the words.
 
@@ -252,7 +246,6 @@ def fast_parts(knowledge: str, reading: ResponseReading) -> dict[str, float]:
     including generic ones. Words and numbers are taken from the sentences that are not
     generic, because chit-chat does not occur in knowledge.
 
-    :param knowledge: the knowledge, or what of it could support the response.
     :return: a value in [0, 1] for each of :data:`FAST_FEATURES`.
     """
     least = reading.deciding.support
@@ -261,6 +254,7 @@ def fast_parts(knowledge: str, reading: ResponseReading) -> dict[str, float]:
         least,
         fmean(piece.support for piece in reading.pieces),
     )
+    knowledge = knowledge_read(reading)
     stated = ' '.join(piece.text for piece in reading.stated or reading.pieces)
     return {
         'detector': fmean(supports),

@@ -38,7 +38,6 @@ from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     ResponsePiece,
     ResponseReading,
-    indices,
     judge_piece,
     make_claim,
     read,
@@ -47,7 +46,6 @@ from parlai_q2.scorers.premises import JOINED_READ, SHORT_READ
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
-from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
@@ -152,9 +150,8 @@ class Q2Scorer(Scorer):
             chunk = examples[start : start + self.at_once]
             results = q2(chunk, self.models, self.q2_settings)
             if self._judges_in_context:
-                indexed = indices(chunk)
-                readings = read(self.models.nli, chunk, indexed)
-                results = list(map(judge_in_context, results, readings, indexed))
+                readings = read(self.models.nli, chunk)
+                results = list(map(judge_in_context, results, readings))
             scores += map(self._score, results)
         return scores
 
@@ -183,9 +180,7 @@ class Q2F1Scorer(Q2Scorer):
         return super().from_preset(preset, *args, **options, use_nli=False)
 
 
-def judge_in_context(
-    result: Q2Result, reading: ResponseReading, knowledge: SentenceIndex
-) -> Q2Result:
+def judge_in_context(result: Q2Result, reading: ResponseReading) -> Q2Result:
     """
     A result with its claims judged in context; generic if the response is.
 
@@ -201,7 +196,7 @@ def judge_in_context(
         questions = [claim for claim in result.claims if _is_in(claim, piece)]
         claims += [_in_context(claim, piece) for claim in questions]
         if not questions and not piece.is_generic:
-            claims.append(make_claim(piece, knowledge, AGREE))
+            claims.append(make_claim(piece, reading.knowledge, AGREE))
     value = fmean(claim.support for claim in claims)
     return replace(result, value=value, claims=tuple(claims))
 

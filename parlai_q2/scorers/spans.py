@@ -13,7 +13,6 @@ Lee!"). Of a generic sentence, names and numbers that the knowledge lacks are ma
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +21,6 @@ from parlai_q2.scorers.checked import classify
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     ResponsePiece,
-    indices,
     judge_piece,
     make_claim,
     read,
@@ -88,10 +86,9 @@ class SpansScorer(ConsistencyScorer):
         return {**super().settings, 'pipeline': pipeline_name()}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        indexed = indices(examples)
-        readings = read(self.model, examples, indexed)
+        readings = read(self.model, examples)
         sentences = [
-            Sentence(place, indexed[place], piece)
+            Sentence(place, reading.knowledge, piece)
             for place, reading in enumerate(readings)
             for piece in reading.pieces
         ]
@@ -108,12 +105,9 @@ class SpansScorer(ConsistencyScorer):
             claims[sentence.place] += [
                 Claim(name, piece.support, Status.UNSUPPORTED) for name in new
             ] or [make_claim(piece, index, self.threshold, mark)]
-        scores = map(self._score, readings, indexed)
         return [
-            replace(
-                score, claims=tuple(sorted(response_claims, key=lambda c: c.span.start))
-            )
-            for score, response_claims in zip(scores, claims, strict=True)
+            self._score(reading, sorted(of_response, key=lambda c: c.span.start))
+            for reading, of_response in zip(readings, claims, strict=True)
         ]
 
     def _marks(self, sentences: Sequence[Sentence]) -> list[Span]:

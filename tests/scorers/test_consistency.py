@@ -10,7 +10,6 @@ from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     ResponsePiece,
     ResponseReading,
-    indices,
     read,
     support,
 )
@@ -28,6 +27,9 @@ def piece(entailment, neutral, contradiction, generic=0.0, text='x'):
     return ResponsePiece(
         text, NliProbabilities(entailment, neutral, contradiction, generic)
     )
+
+
+reading_of = partial(ResponseReading, SentenceIndex(SHORT))
 
 
 @pytest.mark.parametrize(
@@ -65,10 +67,10 @@ def test_what_surely_states_nothing_is_generic_and_greetings_always_are(
 
 def test_the_least_supported_statement_decides_and_chit_chat_does_not():
     pieces = [piece(0.9, 0.1, 0), piece(0.6, 0.4, 0), piece(0.03, 0.02, 0, 0.95)]
-    assert ResponseReading(pieces).deciding == pieces[1]
+    assert reading_of(pieces).deciding == pieces[1]
     # Of chit-chat alone, the least generic.
     pieces = [piece(0.02, 0.02, 0, 0.96), piece(0.02, 0.05, 0, 0.93)]
-    assert ResponseReading(pieces).deciding == pieces[1]
+    assert reading_of(pieces).deciding == pieces[1]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_what_is_split(most_words, knowledge, response, count):
 @pytest.mark.parametrize('knowledge', [SHORT, LONG])
 def test_short_responses_are_read_at_once_as_well(knowledge, response, is_read, why):
     example = Example(knowledge, response)
-    (reading,) = read(ToyNliModel(), [example], indices([example]), at_once=True)
+    (reading,) = read(ToyNliModel(), [example], at_once=True)
     assert len(reading.pieces) == len(response.split())
     texts = [reading.at_once.span.text] if reading.at_once else []
     assert texts == [response] * is_read, why
@@ -181,7 +183,7 @@ def test_two_ways_to_read_are_one_call():
             return super().classify(pairs)
 
     example = Example(SHORT, 'Ants fly. Cows dig.')
-    (reading,) = read(Counting(), [example], indices([example]), at_once=True)
+    (reading,) = read(Counting(), [example], at_once=True)
     assert reading.at_once.text == 'ants fly. cows dig.'
     assert [piece.text for piece in reading.pieces] == ['ants fly.', 'cows dig.']
     assert len(calls) == 1

@@ -20,6 +20,7 @@ from parlai_q2.scorers.grounded import (
     read_coefficients,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
@@ -60,7 +61,7 @@ def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
         ResponsePiece('wow', NliProbabilities(0.02, 0.02, 0.0, 0.96)),
     ]
     whole = ResponsePiece('all of it', NliProbabilities(0.8, 0.1, 0.1))
-    parts = fast_parts('five eyes', ResponseReading(pieces, whole))
+    parts = fast_parts(ResponseReading(SentenceIndex('five eyes'), pieces, whole))
     least, mean = 0.3, (0.9 + 0.3 + 0.5) / 3
     assert parts == pytest.approx(
         {
@@ -77,7 +78,8 @@ def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
 )
 def test_the_odds_say_how_surely_the_detector_says_no(support, odds):
     reading = NliProbabilities(support, 1 - support, 0.0)
-    parts = fast_parts('k', ResponseReading([ResponsePiece('r', reading)]))
+    piece = ResponsePiece('r', reading)
+    parts = fast_parts(ResponseReading(SentenceIndex('k'), [piece]))
     assert parts['odds'] == pytest.approx(odds, abs=0.005)
 
 
