@@ -237,8 +237,8 @@ def require(name: str, fields: JsonMapping, remedy: str = '') -> None:
     if name not in fields:
         names = ', '.join(sorted(map(str, fields))) or 'none'
         remedy = remedy or (
-            f'Every record needs "{name}"; give "" for a text that is empty, '
-            'and --fields for other names.'
+            f'Every record needs "{name}", or "" for a text that is empty. Commands '
+            'take other names with --fields.'
         )
         raise InputError(f'has no {name!r} field (fields: {names}). {remedy}')
 

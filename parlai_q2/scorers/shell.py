@@ -310,5 +310,5 @@ def warn_once(name: str, problem: str, texts: tuple[str, str]) -> None:
     """Warn once a run: a file in another script would give a warning a record."""
     if (name, problem) not in _warned:
         _warned.add((name, problem))
-        excerpts = ' / '.join(ascii(text[:40]) for text in texts)
+        excerpts = ' / '.join(repr(text[:40]) for text in texts)
         _logger.warning(f'{problem.format(name)}: {excerpts}')
