@@ -222,8 +222,9 @@ class ChatCommands(_Generator):
     def observe_command(self, command: ChatCommand) -> Message:
         """Answer a command, and observe the answer instead of a message."""
         terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
-        if self._last_reply and command.name in (Name.WHY, Name.CANDIDATES):
-            self._last_reply = self.explained(self._last_reply)
+        asks_evidence = command.name in (Name.WHY, Name.CANDIDATES)
+        if shown := self._last_reply if asks_evidence else None:
+            self._last_reply = self.explained(shown)
         answer = answer_command(
             command,
             self.knowledge,
@@ -231,7 +232,7 @@ class ChatCommands(_Generator):
             colour=terminal and use_colour(sys.stdout),
             width=shutil.get_terminal_size().columns,
         )
-        if terminal and command.name in (Name.WHY, Name.CANDIDATES):
+        if terminal and shown:
             # ParlAI would cut long replies and override colours.
             sys.stdout.write(f'{answer}\n')
             sys.stdout.flush()

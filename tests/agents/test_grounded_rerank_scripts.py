@@ -115,7 +115,7 @@ def test_a_chat_with_commands(monkeypatch, capsys):
         '/nonsense',
     ]
     output = chat(monkeypatch, capsys, lines)
-    assert 'Nothing has been said yet.' in output[0]
+    assert '[GroundedRerank]: Nothing has been said yet.' in output[0]
     assert '1 2 3 4' in output[1]
     assert 'Replies will stick to this: 4 3 2' in output[2]
     assert '[GroundedRerank]' in output[3]
