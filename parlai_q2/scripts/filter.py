@@ -28,6 +28,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
+from parlai_q2.filtering.scoring import LabelJob, score_batches
 from parlai_q2.io.files import locate
 from parlai_q2.json_values import JsonObject
 from parlai_q2.parlai.filtered_files import (
@@ -38,8 +39,6 @@ from parlai_q2.parlai.filtered_files import (
     write_filtered,
 )
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
-from parlai_q2.runs.file_run import JobEngine, LocalEngine
-from parlai_q2.runs.label_scores import LabelJob, score_chunks
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
 
@@ -91,18 +90,16 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
     problems = log.Problems('Not scored')
     policy = policy_from_opt(opt, scorer.threshold, Role.CHOOSE)
     judge, reuse = Judge.from_scorer(scorer), None
-    if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
-        engine: JobEngine = LocalEngine(LabelJob(lambda device: scorer))
-    else:
+    job = LabelJob(lambda device: scorer)
+    if opt.get('engine') == EngineName.RAY:
         # The score cache is on this machine, not with the actors.
         reuse = judge.reuse
         make_scorer = partial(judge_from_opt, role=Role.CHOOSE)
         job = LabelJob(make_later(make_scorer, {**opt, 'cache': False}))
-        engine = engine_from_opt(opt, job)
-    with engine:
+    with engine_from_opt(opt, job) as engine:
         judge = replace(judge, signature=engine.signature)
         batches = make_batches(chain.from_iterable(tasks), source, size)
-        with closing(score_chunks(batches, engine, reuse, problems.add)) as scored:
+        with closing(score_batches(batches, engine, reuse, problems.add)) as scored:
             return write_filtered(
                 judge_batches(scored, policy),
                 outfile,

@@ -10,8 +10,8 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
+from parlai_q2.filtering.scoring import LabelJob, score_batches
 from parlai_q2.runs.file_run import LocalEngine
-from parlai_q2.runs.label_scores import LabelJob, score_chunks
 from parlai_q2.scorers.shell import Reuse
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
@@ -26,7 +26,7 @@ def judged(scorer, path, episodes=EPISODES):
     """The judged episodes, and how many scores were there and were made."""
     reuse = Reuse(ScoreCache(path))
     engine = LocalEngine(LabelJob(lambda device: scorer))
-    scored = score_chunks(make_batches(episodes, chunk=4), engine, reuse)
+    scored = score_batches(make_batches(episodes, chunk=4), engine, reuse)
     return list(judge_batches(scored, Policy())), (reuse.hits, reuse.misses)
 
 

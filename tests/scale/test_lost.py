@@ -1,8 +1,8 @@
 """What no process survives is named in the output, and the rest is scored."""
 
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
+from parlai_q2.filtering.scoring import LabelJob, score_batches
 from parlai_q2.runs.file_run import LocalEngine
-from parlai_q2.runs.label_scores import LabelJob, score_chunks
 from parlai_q2.runs.score_job import ScoreJob
 from tests.files import read_lines
 from tests.runs.toys import K, ToyScorer, maker, write_records
@@ -50,7 +50,7 @@ def test_a_lost_label_is_dropped(tmp_path):
     problems = []
     engine = Losing(LabelJob(maker(tmp_path)))
     batches = make_batches(([turn] for turn in turns), chunk=8)
-    scored = score_chunks(batches, engine, None, problems.append)
+    scored = score_batches(batches, engine, None, problems.append)
     judged = list(judge_batches(scored, Policy()))
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]
