@@ -82,7 +82,7 @@ def process_file(scorer: Scorer, infile: Path) -> int:
     """Read, score and encode the records of a file; return their number."""
     records = read_file(infile)
     for chunk in cut_chunks(iter(records)):
-        for line in score_job.score_records(scorer, chunk.items):
+        for line in score_job.score_records(scorer, chunk):
             encode_line(line)
     return len(records)
 

@@ -4,7 +4,7 @@ these select, and how it processes a file, with a log.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
-from parlai_q2.io.read import Record
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import OptionGroup, OptionParser, Options, Word, add_switch
 from parlai_q2.runs.file_run import (
@@ -268,7 +267,7 @@ class FilesRun:
                 run.writer.close()
             raise
 
-    def _read_chunks(self) -> Iterator[tuple[tuple[FileRun, Chunk], Sequence[Record]]]:
+    def _read_chunks(self) -> Iterator[tuple[tuple[FileRun, Chunk], Chunk]]:
         for pair in self._outputs.files:
             run = FileRun(
                 pair, self._job, self._engine.signature, self._format, self._size
@@ -286,7 +285,7 @@ class FilesRun:
                 )
                 self._progress.read(run.resumed, self._read + run.resumed_end)
             for chunk in run.chunks:
-                yield (run, chunk), chunk.items
+                yield (run, chunk), chunk
 
     def _write(self, run: FileRun, chunk: Chunk, lines: list[Line]) -> None:
         run.write(chunk, lines)
@@ -295,7 +294,7 @@ class FilesRun:
                 self._problems.add(line['error'])
         if self._show:
             self._show(lines)
-        self._progress.read(len(lines), self._read + chunk.end)
+        self._progress.read(len(lines), self._read + chunk[-1].read)
 
     def _finish_first(self) -> None:
         """Finish the file that was opened first, and log its result."""

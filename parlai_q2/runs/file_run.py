@@ -127,19 +127,8 @@ class LocalEngine(JobEngine):
                     results.cancel()
 
 
-class Chunk(NamedTuple):
-    """
-    Consecutive records of a file for one call of a scorer, and the bytes of the file
-    read up to their end.
-    """
-
-    items: Sequence[Record]
-    end: int
-
-    @property
-    def nulled(self) -> list[str]:
-        """The fields with NaN or Infinity of each record, one after the other."""
-        return list(chain.from_iterable(record.nulled for record in self.items))
+# Consecutive records of a file for one call of a scorer.
+Chunk = list[Record]
 
 
 def cut_chunks(
@@ -152,8 +141,7 @@ def cut_chunks(
     on the file: the scorer gets the same records together however often a run is
     stopped and wherever a chunk is processed.
     """
-    items: list[Record] = []
-    total = 0
+    chunk, total = Chunk(), 0
     for record in records:
         is_too_deep = record.error is not None and record.error.flaw is Flaw.TOO_DEEP
         try:
@@ -164,13 +152,13 @@ def cut_chunks(
             error = RecordError(record.source, record.line, TOO_DEEP)
             record = replace(record, fields={}, parsed=None, error=error, nulled=())
             length = 0
-        items.append(record)
+        chunk.append(record)
         total += length
-        if len(items) >= size or total >= characters:
-            yield Chunk(items, record.read)
-            items, total = [], 0
-    if items:
-        yield Chunk(items, items[-1].read)
+        if len(chunk) >= size or total >= characters:
+            yield chunk
+            chunk, total = Chunk(), 0
+    if chunk:
+        yield chunk
 
 
 def measure_length(fields: JsonMapping) -> int:
@@ -214,9 +202,10 @@ class Tally(ABC):
         self.records = self.good = 0
         self.nulled: Counter[str] = Counter()
 
-    def add(self, lines: Iterable[Line], nulled: Iterable[str] = ()) -> None:
-        """Add the lines of records, and the fields of theirs that had NaN."""
-        self.nulled.update(nulled)
+    def add(self, lines: Iterable[Line], records: Iterable[Record]) -> None:
+        """Add the lines of records."""
+        for record in records:
+            self.nulled.update(record.nulled)
         for line in lines:
             self.records += 1
             if line['kind'] != Kind.ERROR:
@@ -318,26 +307,26 @@ class FileRun:
         written = self.writer.raw_lines()
         size = 0
         for chunk in chunks:
-            raw = list(islice(written, len(chunk.items)))
+            raw = list(islice(written, len(chunk)))
             if not self._count_written(raw, chunk):
                 chunks = chain([chunk], chunks)
                 break
             size += sum(map(len, raw))
-            self.resumed_end = chunk.end
+            self.resumed_end = chunk[-1].read
         self.writer.keep(size)
         return chunks
 
     def _count_written(self, raw: Sequence[bytes], chunk: Chunk) -> bool:
         """Count the lines of a chunk; False if they are incomplete."""
-        if len(raw) < len(chunk.items):
+        if len(raw) < len(chunk):
             return False
         try:
             lines = [json.loads(line) for line in raw]
-            self.job.tally().add(lines)
+            self.job.tally().add(lines, chunk)
         except (ValueError, TypeError, KeyError):
             # After a power cut, a file can have a hole.
             return False
-        self.tally.add(lines, chunk.nulled)
+        self.tally.add(lines, chunk)
         return True
 
     def write(self, chunk: Chunk, lines: list[Line]) -> None:
@@ -346,7 +335,7 @@ class FileRun:
             for line in islice(good, 1):
                 line[self.job.signature_field] = self.identity['signature']
         self.writer.write_lines(b''.join(map(encode_line, lines)))
-        self.tally.add(lines, chunk.nulled)
+        self.tally.add(lines, chunk)
 
     def finish(self, may_be_empty: bool) -> JsonObject:
         """

@@ -11,7 +11,7 @@ def records(*lengths):
 
 
 def lengths_of(chunks):
-    return [[len(r.fields['response']) for r in chunk.items] for chunk in chunks]
+    return [[len(r.fields['response']) for r in chunk] for chunk in chunks]
 
 
 @pytest.mark.parametrize(
@@ -32,5 +32,5 @@ def test_rejects_records_nested_too_deep(depth):
     value = []
     for _ in range(depth - 1):
         value = [value]
-    (chunk,) = cut_chunks(iter([Record(1, {'tree': value})]))
-    assert (chunk.items[0].error is not None) == (depth > MAX_DEPTH)
+    ((record,),) = cut_chunks(iter([Record(1, {'tree': value})]))
+    assert (record.error is not None) == (depth > MAX_DEPTH)

@@ -94,8 +94,7 @@ def chunks(responses, size=4):
         Record(n, {'response': text}, Example(K, text), source='toys')
         for n, text in enumerate(responses, 1)
     )
-    cut = cut_chunks(records, size)
-    return enumerate(chunk.items for chunk in cut)
+    return enumerate(cut_chunks(records, size))
 
 
 def write_records(path, responses):

@@ -58,7 +58,7 @@ def results(engine, responses):
 
 def expected(responses):
     job = ScoreJob(lambda device: OverlapScorer()).load()
-    return [line for chunk in chunks(responses) for line in job.process(chunk.items)]
+    return [line for _, items in chunks(responses) for line in job.process(items)]
 
 
 def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
