@@ -21,23 +21,19 @@ MAX_SUPPORT = 0.1
 
 
 def classify(
-    model: NliModel,
-    pairs: Sequence[tuple[str, str]],
-    knowledge: Sequence[str] | None = None,
-    lower: bool = False,
+    model: NliModel, pairs: Sequence[tuple[str, str, str]], lower: bool = False
 ) -> list[NliProbabilities]:
     """
     The probabilities of pairs (premise, hypothesis), in order.
 
-    :param knowledge: for each pair the text whose amounts count; None: the premise.
+    :param pairs: each with the text whose amounts count, the knowledge.
     :param lower: whether the model reads lower case; amounts are read before ("5M").
     """
-    texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
     restated: list[tuple[str, str]] = []
     statuses: list[Status] = []
-    for (premise, text), whole in zip(pairs, texts, strict=True):
+    for premise, text, knowledge in pairs:
         restated.append((premise, as_read(premise, text)))
-        statuses.append(check_values(whole, text))
+        statuses.append(check_values(knowledge, text))
     if lower:
         restated = [(premise.lower(), text.lower()) for premise, text in restated]
     return list(map(_limit, model.classify(restated), statuses))

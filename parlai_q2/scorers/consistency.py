@@ -196,11 +196,8 @@ def _make_whole(
 def _read_statements(
     model: NliModel, statements: Sequence[ResponseStatement]
 ) -> list[ResponsePiece]:
-    pairs, knowledge = list[tuple[str, str]](), list[str]()
-    for statement in statements:
-        pairs += statement.pairs
-        knowledge += [statement.knowledge.text] * len(statement.pairs)
-    readings = iter(classify(model, pairs, knowledge, not model.reads_documents))
+    pairs = [pair for statement in statements for pair in statement.pairs]
+    readings = iter(classify(model, pairs, not model.reads_documents))
     return [_make_piece(statement, readings) for statement in statements]
 
 

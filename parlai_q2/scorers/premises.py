@@ -47,10 +47,11 @@ class ResponseStatement(NamedTuple):
     claims: Sequence[tuple[Premise, str]] = ()
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The texts to classify: of the premises, and of the claims."""
-        pairs = [(premise.text, self.span.text) for premise in self.premises]
-        return pairs + [(premise.text, text) for premise, text in self.claims]
+    def pairs(self) -> list[tuple[str, str, str]]:
+        """What to classify: of the premises, and of the claims."""
+        pairs = [(premise, self.span.text) for premise in self.premises]
+        pairs += self.claims
+        return [(premise.text, text, self.knowledge.text) for premise, text in pairs]
 
 
 def split_response(response: str) -> list[Span]:

@@ -114,14 +114,13 @@ class SpansScorer(ConsistencyScorer):
         """Of each unsupported sentence, the words that are not supported."""
         docs = parse_all([sentence.text for sentence in sentences])
         phrases = [list(islice(find_phrases(doc), MOST_PHRASES)) for doc in docs]
-        pairs = [
-            (
-                sentence.piece.premise.text.lower(),
-                without(sentence.text, phrase).lower(),
-            )
-            for sentence, of_sentence in zip(sentences, phrases, strict=True)
-            for phrase in of_sentence
-        ]
+        pairs: list[tuple[str, str, str]] = []
+        for sentence, of_sentence in zip(sentences, phrases, strict=True):
+            known = sentence.piece.premise.text.lower()
+            pairs += [
+                (known, without(sentence.text, phrase).lower(), known)
+                for phrase in of_sentence
+            ]
         readings = iter(classify(self.model, pairs))
         marks = []
         for sentence, of_sentence in zip(sentences, phrases, strict=True):
