@@ -211,10 +211,7 @@ def _read_apart(
     least supported one of them.
     """
     parts_of_piece = [
-        [
-            make_statement(model, statement.knowledge, span, [span])
-            for span in _split_joined(piece, statement)
-        ]
+        _split_joined(model, piece, statement)
         for piece, statement in zip(pieces, statements, strict=True)
     ]
     parts = [*chain.from_iterable(parts_of_piece)]
@@ -222,24 +219,26 @@ def _read_apart(
         return [*pieces]
     read_parts = iter(_read_statements(model, parts))
     return [
-        _rest_on(piece, [next(read_parts) for _ in parts], statement.knowledge)
-        for piece, parts, statement in zip(
+        _rest_on(piece, [next(read_parts) for _ in own_parts], statement.knowledge)
+        for piece, own_parts, statement in zip(
             pieces, parts_of_piece, statements, strict=True
         )
     ]
 
 
-def _split_joined(piece: ResponsePiece, statement: ResponseStatement) -> list[Span]:
+def _split_joined(
+    model: NliModel, piece: ResponsePiece, statement: ResponseStatement
+) -> list[ResponseStatement]:
     """The statements to read of a piece instead of it; none for most pieces."""
     is_one = len(statement.sentences) == 1
     if not is_one or piece.support > DOUBTED or piece.is_generic:
         return []
-    text = piece.span.text
+    knowledge, text = statement.knowledge, piece.span.text
     parts = split_statements(text)
-    if len(parts) == 1:
+    if len(parts) == 1 or check_values(knowledge.text, text) != Status.SUPPORTED:
         return []
-    is_right = check_values(statement.knowledge.text, text) == Status.SUPPORTED
-    return [Span(part, 0, len(part)) for part in parts] if is_right else []
+    spans = [Span(part, 0, len(part)) for part in parts]
+    return [make_statement(model, knowledge, span, [span]) for span in spans]
 
 
 def _rest_on(
