@@ -74,6 +74,27 @@ def test_the_most_supporting_window_of_a_long_premise_counts(folder):
     assert probabilities.entailment == pytest.approx(highest, abs=1e-6)
 
 
+def test_prompts_that_do_not_fit_are_read_in_halves(folder, monkeypatch):
+    judge_model = judge(folder)
+    pairs = [(f'the {word} sat', 'the cat') for word in ('cat', 'fine', 'hello')]
+    expected = [
+        probabilities.entailment for probabilities in judge_model.classify(pairs)
+    ]
+    model, calls = judge_model._loaded()[0], []
+    forward = model.forward
+
+    def read_one(input_ids, **inputs):
+        calls.append(len(input_ids))
+        if len(input_ids) > 1:
+            raise RuntimeError('CUDA failed with error out of memory')
+        return forward(input_ids=input_ids, **inputs)
+
+    monkeypatch.setattr(model, 'forward', read_one)
+    single = [probabilities.entailment for probabilities in judge_model.classify(pairs)]
+    assert single == pytest.approx(expected, abs=1e-6)
+    assert calls == [3, 2, 1, 1, 1]
+
+
 @pytest.mark.parametrize(
     'options, named',
     [
