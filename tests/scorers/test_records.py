@@ -94,7 +94,7 @@ def test_a_repeated_first_key_begins_another_record(knowledge, read):
             ],
         ),
         (
-            '|Day|Slot|Class|\n|--|--|--|\n|Mon|9 am|Yoga|\n||10 am|Spin|',
+            '|Day|Slot|Class|\n|-|-|-|\n|Mon|9 am|Yoga|\n||10 am|Spin|',
             [
                 'The slot of Mon is 9 am.',
                 'The class of Mon is Yoga.',
