@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A value of a record, empty if unknown, with its key and the record's name."""
+    """A value of a record, with its key and the record's name."""
 
     key: Cell
     value: Cell
@@ -64,8 +64,6 @@ class Statement(NamedTuple):
             owner = f' of {name}' if name else ''
             head = f'The {key.lower()}{owner} is ' if key else f'{name}: '
         value = self.value
-        if not value.text:
-            return f'{head}not known.', [value.start] * len(f'{head}not known.')
         end = value.start + max(0, len(value.text) - 1)
         places = [*[self.key.start] * len(head), *value.places, end]
         return f'{head}{value.text}.', places
@@ -237,7 +235,9 @@ def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
                 break
             statements += _read_row(header, cells)
             rows += 1
-        if rows > 2 and _are_cells(header):
+        # Without values, lines that end with commas would be a table.
+        has_values = any(s.key.text != header[0].text for s in statements)
+        if rows > 2 and has_values and _are_cells(header):
             return statements, rows
     return [], 0
 
@@ -267,15 +267,15 @@ def _cells(line: Cell, mark: str) -> list[Cell]:
 
 def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
     name = cells[0] if cells and cells[0].text else None
-    statements = [
+    values = [
         Statement(Cell(key.text, value.start), value, name)
         for key, value in zip(header[1:], cells[1:], strict=False)
-        if key.text and (value.text or name)
+        if value.text and key.text
     ]
-    if name and header[0].text and not all(cell.text for cell in cells):
-        # Without it, a reply cannot be about what has few values.
-        statements.insert(0, Statement(Cell(header[0].text, name.start), name))
-    return statements
+    if not values and name and header[0].text:
+        # Nothing else would name it.
+        return [Statement(Cell(header[0].text, name.start), name)]
+    return values
 
 
 def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
@@ -350,7 +350,8 @@ class _Leaves:
     ) -> Statement:
         key = Cell(' '.join(path), self.place)
         items = value if isinstance(value, list) else [value]
-        text = ', '.join(map(_show_json, items))
+        # An empty list says that there are none.
+        text = ', '.join(map(_show_json, items)) or 'none'
         start = self._seek(_dump(items[0]) if items else '[]', text[:1])
         cell = Cell(text, start)
         is_name = name is not None and name.text == text
