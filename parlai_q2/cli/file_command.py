@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -256,18 +257,17 @@ class FilesRun:
         try:
             with closing(self._engine.run(self._read_chunks())) as results:
                 for (run, chunk), lines in results:
-                    # Results come in order, so all of the files before are written.
-                    while self._runs[0] is not run:
+                    if chunk:
+                        self._write(run, chunk, lines)
+                    else:
                         self._finish_first()
-                    self._write(run, chunk, lines)
-            while self._runs:
-                self._finish_first()
         except BaseException:
             for run in self._runs:
                 run.writer.close()
             raise
 
     def _read_chunks(self) -> Iterator[tuple[tuple[FileRun, Chunk], Chunk]]:
+        """The chunks of each file, and an empty one at its end."""
         for pair in self._outputs.files:
             run = FileRun(
                 pair, self._job, self._engine.signature, self._format, self._size
@@ -284,7 +284,7 @@ class FilesRun:
                     f'{self._job.participle}.'
                 )
                 self._progress.read(run.resumed, self._read + run.resumed_end)
-            for chunk in run.chunks:
+            for chunk in chain(run.chunks, [[]]):
                 yield (run, chunk), chunk
 
     def _write(self, run: FileRun, chunk: Chunk, lines: list[Line]) -> None:

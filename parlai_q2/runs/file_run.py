@@ -44,8 +44,8 @@ TOO_DEEP = (
 Line = JsonObject
 
 
-# What tells one chunk of items from another.
-Key = TypeVar('Key')
+# What an engine is given with a chunk of items, and gives back with its results.
+Tag = TypeVar('Tag')
 
 
 class Loaded(NamedTuple):
@@ -80,10 +80,10 @@ class JobEngine(AbstractContextManager['JobEngine']):
 
     @abstractmethod
     def run(
-        self, chunks: Iterator[tuple[Key, Sequence[Any]]]
-    ) -> Generator[tuple[Key, list[Any]], None, None]:
+        self, chunks: Iterator[tuple[Tag, Sequence[Any]]]
+    ) -> Generator[tuple[Tag, list[Any]], None, None]:
         """
-        Process chunks of items, each with a key: yield each key with the results, in
+        Process chunks of items, each with a tag: yield each tag with the results, in
         order. Chunks are read only as they are needed. Closing the generator stops the
         work.
         """
@@ -103,19 +103,19 @@ class LocalEngine(JobEngine):
         self._calls = CALLS if is_thread_safe else 1
 
     def run(
-        self, chunks: Iterator[tuple[Key, Sequence[Any]]]
-    ) -> Generator[tuple[Key, list[Any]], None, None]:
+        self, chunks: Iterator[tuple[Tag, Sequence[Any]]]
+    ) -> Generator[tuple[Tag, list[Any]], None, None]:
         if self._calls == 1:
-            for key, items in chunks:
-                yield key, self._process(items)
+            for tag, items in chunks:
+                yield tag, self._process(items)
             return
-        under_way: deque[tuple[Key, Future[list[Any]]]] = deque()
+        under_way: deque[tuple[Tag, Future[list[Any]]]] = deque()
         with ThreadPoolExecutor(self._calls, 'models') as threads:
             try:
-                for key, items in chunks:
-                    under_way.append((key, threads.submit(self._process, items)))
+                for tag, items in chunks:
+                    under_way.append((tag, threads.submit(self._process, items)))
                     # Somebody may be waiting for the results of a small chunk.
-                    is_small = len(items) < LEAST_AHEAD
+                    is_small = 0 < len(items) < LEAST_AHEAD
                     while len(under_way) >= (1 if is_small else self._calls):
                         first, results = under_way.popleft()
                         yield first, results.result()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
-from parlai_q2.runs.file_run import Job, JobEngine, Key
+from parlai_q2.runs.file_run import Job, JobEngine, Tag
 from parlai_q2.scale.actor import Actor
 from parlai_q2.scale.cluster import connect, count_actors, is_cut_off, share_resources
 from parlai_q2.threads import LIMIT, read_threads
@@ -76,9 +76,9 @@ class Resources:
 
 @dataclass(eq=False)
 class Slot:
-    """A chunk that is under way: its key, and the results that it has so far."""
+    """A chunk that is under way: its tag, and the results that it has so far."""
 
-    key: Any
+    tag: Any
     results: list[Any]
     missing: int
 
@@ -144,8 +144,8 @@ class RayEngine(JobEngine):
         self._stack.close()
 
     def run(
-        self, chunks: Iterator[tuple[Key, Sequence[Any]]]
-    ) -> Generator[tuple[Key, list[Any]], None, None]:
+        self, chunks: Iterator[tuple[Tag, Sequence[Any]]]
+    ) -> Generator[tuple[Tag, list[Any]], None, None]:
         slots: deque[Slot] = deque()
         self._waiting.clear()
         while True:
@@ -156,8 +156,8 @@ class RayEngine(JobEngine):
                 and len(self._waiting) <= len(self._idle)
                 and (chunk := next(chunks, None)) is not None
             ):
-                key, items = chunk
-                slots.append(Slot(key, [None] * len(items), len(items)))
+                tag, items = chunk
+                slots.append(Slot(tag, [None] * len(items), len(items)))
                 if items:
                     self._waiting.append(ChunkPiece(slots[-1], 0, list(items)))
             while self._idle and self._waiting:
@@ -169,7 +169,7 @@ class RayEngine(JobEngine):
                 self._wait()
             else:
                 slot = slots.popleft()
-                yield slot.key, slot.results
+                yield slot.tag, slot.results
 
     def _wait(self) -> None:
         """Wait until an actor has loaded, given results or died."""

@@ -13,8 +13,10 @@ from parlai_q2.io.files import Remote
 from parlai_q2.io.parquet import write_parquet
 from parlai_q2.io.read import read_lines as read_file
 from parlai_q2.io.read import read_records
+from parlai_q2.scorers.overlap import OverlapScorer
 from tests.files import read_lines, write_lines
 from tests.runs.toys import K, write_records
+from tests.scoring import score_file
 
 SCORE = ('score', '--measure', 'precision', '--chunk-size', '2', '--allow-errors')
 
@@ -282,3 +284,23 @@ def test_parquet_is_scored_like_the_same_json_lines(tmp_path):
     (tmp_path / 'in.parquet').write_bytes(b'PAR1 and nothing')
     with pytest.raises(InputError, match='cannot be read as Parquet'):
         score(tmp_path / 'in.parquet', tmp_path / 'c.jsonl')
+
+
+@pytest.mark.parametrize('records', [1, 3, 100])
+def test_a_file_is_finished_before_the_next_one_fails(tmp_path, records):
+    class Failing(OverlapScorer):
+        def score(self, examples):
+            if any(example.response == 'stop' for example in examples):
+                raise KeyboardInterrupt
+            return super().score(examples)
+
+    (tmp_path / 'in').mkdir()
+    write_records(tmp_path / 'in' / 'a.jsonl', ['good'] * records)
+    write_records(tmp_path / 'in' / 'b.jsonl', ['stop'])
+    with pytest.raises(KeyboardInterrupt):
+        score_file(
+            tmp_path / 'in' / '*.jsonl', tmp_path / 'out', Failing(), chunk_size=2
+        )
+    names = {path.name for path in (tmp_path / 'out').iterdir()}
+    assert {'a.jsonl', 'a.jsonl.meta.json'} <= names
+    assert 'b.jsonl' not in names
