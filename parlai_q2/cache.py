@@ -217,9 +217,14 @@ class ScoreCache:
             # What is out of reach, not damaged, has an error of a class of its own.
             if type(e) is not sqlite3.DatabaseError or not is_whole:
                 raise ConfigError(problem) from e
-        with locked(self.path, BUSY_TIMEOUT):
-            for ending in ('', '-wal', '-shm'):
-                beside(self.path, ending).unlink(missing_ok=True)
+        try:
+            with locked(self.path, BUSY_TIMEOUT):
+                for ending in ('', '-wal', '-shm'):
+                    beside(self.path, ending).unlink(missing_ok=True)
+        except OSError as e:
+            raise ConfigError(
+                f'Cannot delete {self.path}, which is damaged: {e}.'
+            ) from e
         return 0
 
     def file_bytes(self) -> int:

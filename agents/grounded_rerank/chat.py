@@ -223,7 +223,8 @@ class ChatCommands(_Generator):
         """Answer a command, and observe the answer instead of a message."""
         terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
         asks_evidence = command.name in (Name.WHY, Name.CANDIDATES)
-        if shown := self._last_reply if asks_evidence else None:
+        shown = self._last_reply if asks_evidence else None
+        if shown:
             self._last_reply = self.explained(shown)
         answer = answer_command(
             command,

@@ -1,4 +1,7 @@
-"""What the user of the proxy can set."""
+"""
+What the user of the proxy can set. It is not in ``serve``, which needs Starlette, since
+``serve --help`` reads the fields that are options.
+"""
 
 from dataclasses import dataclass, field
 
@@ -15,6 +18,8 @@ DEFAULT_PROMPT = 'What you say must agree with this knowledge:\n{knowledge}'
 class ServeSettings:
     """
     How the proxy answers, and what it accepts.
+
+    The help of the other fields describes them.
 
     :param abstain_text: the reply when the reranker abstains.
     :param markers: what begins and what ends knowledge inside a message; None if system

@@ -297,7 +297,7 @@ def explain_place(
     notes = []
     if candidate is ranking.chosen and ranking.reason:
         notes.append(one_line(ranking.reason))
-    if candidate.penalty:
+    if round(candidate.penalty, 2):
         names = ' and '.join(map(one_line, candidate.guards))
         notes.append(f'counted as {candidate.value:.2f}: {names}')
     for name, value in candidate.choice_values.items():

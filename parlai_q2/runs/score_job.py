@@ -85,7 +85,7 @@ class ScoreTally(Tally):
         if bad := self.records - self.good:
             text += f' {bad} could not be scored; see their "error".'
         if self.foreign:
-            text += f' Not in English, which the models read: {self.foreign}.'
+            text += f' Read badly, since not in English: {self.foreign}.'
         if self.nulled:
             names = ', '.join(f'{name} ({n})' for name, n in self.nulled.items())
             text += f' Null was written for NaN or Infinity in: {names}.'

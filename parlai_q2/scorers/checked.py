@@ -21,17 +21,19 @@ MAX_SUPPORT = 0.1
 
 
 def classify(
-    model: NliModel, pairs: Sequence[tuple[str, str, str]], lower: bool = False
+    model: NliModel, texts: Sequence[tuple[str, str, str]], lower: bool = False
 ) -> list[NliProbabilities]:
     """
-    The probabilities of pairs (premise, hypothesis), in order.
+    Classify B premises and hypotheses.
 
-    :param pairs: each with the text whose amounts count, the knowledge.
+    :param texts: B times the premise, the hypothesis, and the knowledge, whose amounts
+        count.
     :param lower: whether the model reads lower case; amounts are read before ("5M").
+    :return: B probabilities, in order.
     """
     restated: list[tuple[str, str]] = []
     statuses: list[Status] = []
-    for premise, text, knowledge in pairs:
+    for premise, text, knowledge in texts:
         restated.append((premise, as_read(premise, text)))
         statuses.append(check_values(knowledge, text))
     if lower:

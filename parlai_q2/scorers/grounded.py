@@ -157,7 +157,10 @@ class GroundedFastScorer(ClassifierScorer):
     ) -> list[Score]:
         """Scores of examples with those of Q2, or None for each without them."""
         readings = read(self.model, examples, at_once=True)
-        return list(map(self._score, readings, q2_scores))
+        return [
+            self._score(reading, q2)
+            for reading, q2 in zip(readings, q2_scores, strict=True)
+        ]
 
     def _score(self, reading: ResponseReading, q2: Score | None) -> Score:
         parts = fast_parts(reading)

@@ -157,7 +157,8 @@ def app_from_opt(opt: Options) -> Any:
     names = split_names(opt['allow_host'])
     if is_private:
         names += ['localhost', '127.0.0.1', '[::1]']
-    values = {f.name: opt[f.name] for f in fields(ServeSettings) if f.name in opt}
+    options = [f.name for f in fields(ServeSettings) if f.metadata]
+    values = {name: opt[name] for name in ('abstain_text', *options)}
     values |= {'api_key': api_key, 'hosts': tuple(names or ['*'])}
     if opt['knowledge_markers']:
         values['markers'] = tuple(opt['knowledge_markers'])

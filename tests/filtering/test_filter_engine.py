@@ -10,7 +10,7 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
-from parlai_q2.filtering.scoring import LabelJob, score_batches
+from parlai_q2.filtering.label_scoring import LabelJob, score_batches
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.scorers.shell import Reuse
 from tests.files import read_lines, write_lines

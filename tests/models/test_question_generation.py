@@ -39,6 +39,7 @@ def test_a_prompt_is_cut_to_its_limit_and_ends_with_the_end_token(tmp_path):
 
 @pytest.mark.parametrize('engine', ['ctranslate2', 'transformers'])
 def test_a_batch_that_does_not_fit_is_written_in_halves(monkeypatch, engine):
+    monkeypatch.setenv('OMP_NUM_THREADS', '2')
     pairs = [(f'198{n}', f'the band formed in 198{n}') for n in range(6)]
     generator = Seq2SeqQuestionGenerator(
         ModelConfig(SHIPPED), 'greedy', max_new_tokens=8, engine=engine

@@ -1,7 +1,7 @@
 """What no process survives is named in the output, and the rest is scored."""
 
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
-from parlai_q2.filtering.scoring import LabelJob, score_batches
+from parlai_q2.filtering.label_scoring import LabelJob, score_batches
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.score_job import ScoreJob
 from tests.files import read_lines
