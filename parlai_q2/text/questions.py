@@ -16,6 +16,8 @@ _AUXILIARIES = frozenset(
     'am must'.split()
 )
 _WH_WORDS = frozenset('what which who whom whose when where why how'.split())
+# "what's", which many type as "whats".
+_CONTRACTED = re.compile(r"(what|who|when|where|why|how)(?:['’]?s|['’](?:re|d|ll))")
 # "Isn't it open", but not "don't worry".
 _NEGATED_QUESTION = re.compile(
     rf"(?:{'|'.join(sorted(_AUXILIARIES))}|ca|wo) ?n['’]?t "
@@ -236,6 +238,8 @@ def is_question(text: str) -> bool:
 
     >>> is_question('How long is the warranty?'), is_question('Thanks, that helps!')
     (True, False)
+    >>> is_question('Whats the price')
+    True
     """
     last = _last_sentence(text)
     begins_as_question = _first_word(last) in _AUXILIARIES | _WH_WORDS
@@ -333,13 +337,19 @@ def _last_sentence(text: str) -> str:
 
 
 def _first_word(sentence: str) -> str:
-    """The first word behind a lead-in, in lower case; "is" for "isn't" or "can't"."""
+    """
+    The first word behind a lead-in, in lower case; "is" for "isn't" or "can't", "what"
+    for "what's".
+    """
     lead_in = _BEFORE_QUESTION.match(sentence)
     text = sentence[lead_in.end() if lead_in else 0 :].lower()
     if _NEGATED_QUESTION.match(text):
         return 'is'
     word = _WORD.search(text)
-    return word[0] if word else ''
+    if not word:
+        return ''
+    contracted = _CONTRACTED.fullmatch(word[0])
+    return contracted[1] if contracted else word[0]
 
 
 # Several functions split the same text, one after the other.
