@@ -18,6 +18,7 @@ from typing import Any
 from parlai_q2.errors import ModelError
 from parlai_q2.generate.model import DECODER, ModelPlace, explain_errors
 from parlai_q2.generate.strategies import Decoding, SearchMethod, Strategy
+from parlai_q2.models.device import gpus, load_cublas
 from parlai_q2.threads import cores
 
 # The maximum number of contexts in a call.
@@ -87,6 +88,8 @@ class Writer:
         threads = cores() if device == 'cpu' else 1
         workers = threads if seed is None else 1
         with explain_errors(place):
+            if device == 'cuda' or (device == 'auto' and gpus()):
+                load_cublas()
             self._model = getattr(ctranslate2, kind)(
                 str(place.folder),
                 device,

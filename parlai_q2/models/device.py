@@ -134,7 +134,8 @@ def load_cublas() -> None:
         else:
             raise ConfigError(
                 f'A GPU needs {name}, which cannot be loaded ({problem}). Run: pip '
-                'install "parlai_q2[cuda]", or give --scorer-device cpu.'
+                'install "parlai_q2[cuda]", or take a CPU: --scorer-device cpu, or '
+                '--device cpu for a generator.'
             )
 
 

@@ -9,6 +9,9 @@ import pytest
 from parlai_q2 import Example, load_scorer
 from parlai_q2.cli.scorer_options import reranker_from_opt, scorer_device
 from parlai_q2.errors import ConfigError
+from parlai_q2.generate.model import ModelPlace
+from parlai_q2.generate.strategies import Decoding
+from parlai_q2.generate.writer import Writer
 from parlai_q2.models import device
 from parlai_q2.models.converted import engine
 from parlai_q2.models.device import choose_device, find_problem, in_halves, load_cublas
@@ -127,6 +130,16 @@ def test_a_library_that_is_missing_is_named_with_the_extra(one_gpu, caplog):
         load_scorer('consistency', device='cuda').score(EXAMPLES)
     assert choose_device() == 'cpu'
     assert 'parlai_q2[cuda]' in caplog.text
+
+
+def test_a_generator_names_a_missing_library_too(one_gpu, tmp_path):
+    def fail(name, mode=0):
+        raise OSError(f'{name}: cannot open shared object file')
+
+    one_gpu.setattr(ctypes, 'CDLL', fail)
+    for name in ('cuda', 'cuda:0', 'auto'):
+        with pytest.raises(ConfigError, match=r'libcublasLt.so.12.*--device cpu'):
+            Writer(ModelPlace(tmp_path, name), 'Translator', [], 1, Decoding())
 
 
 def test_libraries_come_from_where_pip_puts_them(tmp_path, monkeypatch):
