@@ -86,13 +86,14 @@ class TurnReader:
     # The loss of relevance of a reply without a word of the knowledge's answer.
     OTHER_WORDS = 0.5
     # These make relevance the probability that a reply answers (Platt 1999).
-    CALIBRATION_SLOPE, CALIBRATION_INTERCEPT = 1.52, 2.3
+    CALIBRATION_SLOPE, CALIBRATION_INTERCEPT = 1.6, 2.17
     # The share of relevance and right answer that is left if a turn asks for an e-mail
     # address and the reply has a telephone number, or the like.
     OTHER_CONTACT = 0.3
     # For the log odds that a reply is the right answer: a constant, and the weights of
-    # the log probability of its support and of the logit that it is the best one.
-    RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.94, 1.4, 0.74
+    # the log probability of its support and of the logit that it is the best one. The
+    # weight of support was fitted as 1.48; more of it avoids wrong replies.
+    RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.55, 1.9, 0.65
     # The relevance of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 

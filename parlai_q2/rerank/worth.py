@@ -20,15 +20,15 @@ from parlai_q2.text.questions import (
 # Fitted by benchmarks/fit_choice.py. Added to the log odds that a reply is the right
 # answer: the weights of the logarithm of its value, and of how far its agreement
 # differs from what is typical.
-VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 1.06, 9.46, 0.06
+VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.87, 10.19, 0.07
 # The lower bound of values. The scorer does not read the turn, and so rejects many
 # short answers.
 LEAST_VALUE = 0.1
 # After a turn that asks something: the weight of the log odds of the relevance, and the
 # typical relevance, at which nothing is added.
-RELEVANCE_WEIGHT, TYPICAL_RELEVANCE = 0.15, 0.88
+RELEVANCE_WEIGHT, TYPICAL_RELEVANCE = 0.19, 0.88
 # The log odds of a reply that declines, and the weight of its relevance's log odds.
-DECLINE, DECLINE_RELEVANCE = 0.76, 0.3
+DECLINE, DECLINE_RELEVANCE = 1.12, 0.34
 # The same for a reply that greets or chats, and the addition if the turn asks
 # something. Set by hand, since few pools have such replies.
 CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 1.8, 0.53, -3.4
@@ -66,7 +66,7 @@ def worth_terms(candidate: Candidate, turn_text: str = '') -> dict[str, float]:
     >>> reply = Candidate('Five.', value=0.9, relevance=0.88, right_answer=0.5)
     >>> terms = worth_terms(reply, 'How many?')
     >>> {name: round(term, 2) for name, term in terms.items()}
-    {'right_answer': 0.0, 'groundedness': -0.11, 'agreement': 0.0, 'relevance': 0.0}
+    {'right_answer': 0.0, 'groundedness': -0.09, 'agreement': 0.0, 'relevance': 0.0}
     """
     relevance, right = logit(candidate.relevance or 0.0), candidate.right_answer
     if only_declines(candidate.text):

@@ -84,7 +84,7 @@ def test_a_generic_reply_loses_to_any_other_grounded_reply():
 def test_a_repetition_loses_to_what_was_not_said_yet():
     earlier, new = 'the sky is blue here', 'grass is green and tall'
     candidates = [earlier, new, 'pigs fly over us']
-    history = ['hi', earlier.title(), 'why?']
+    history = ['hi', earlier.title(), 'And what else is there?']
     ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
     assert texts(ranking) == [new, earlier, 'pigs fly over us']
     assert ranking.candidates[1].guards == ('repeat',)
