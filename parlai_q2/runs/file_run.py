@@ -107,13 +107,13 @@ class LocalEngine(JobEngine):
     ) -> Generator[tuple[Tag, list[Any]], None, None]:
         if self._calls == 1:
             for tag, items in chunks:
-                yield tag, self._process(items)
+                yield tag, self._results(items)
             return
         under_way: deque[tuple[Tag, Future[list[Any]]]] = deque()
         with ThreadPoolExecutor(self._calls, 'models') as threads:
             try:
                 for tag, items in chunks:
-                    under_way.append((tag, threads.submit(self._process, items)))
+                    under_way.append((tag, threads.submit(self._results, items)))
                     # Somebody may be waiting for the results of a small chunk.
                     is_small = 0 < len(items) < LEAST_AHEAD
                     while len(under_way) >= (1 if is_small else self._calls):
@@ -125,6 +125,9 @@ class LocalEngine(JobEngine):
             finally:
                 for _, results in under_way:
                     results.cancel()
+
+    def _results(self, items: Sequence[Any]) -> list[Any]:
+        return self._process(items) if items else []
 
 
 # Consecutive records of a file for one call of a scorer.
