@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import BertForSequenceClassification
+from transformers import AutoTokenizer, BertForSequenceClassification
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.relevance import RelevanceModel
+from parlai_q2.presets import ModelConfig
 from parlai_q2.zoo.train import relevance_pools, train_relevance
-from parlai_q2.zoo.train.block import blurred, misspell
+from parlai_q2.zoo.train.block import TrainingBlock, blurred, misspell
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
@@ -217,7 +219,33 @@ def test_a_relevance_model_begins_as_the_log_odds_of_a_detector(detector):
     assert model.config.id2label == {0: 'relevance', 1: 'support'}
 
 
-def test_a_relevance_model_learns_from_blocks(detector, tmp_path, capsys):
+def test_the_distance_to_a_teacher_leaves_out_what_it_did_not_read():
+    logits = torch.tensor([[1.0, 2.0], [0.5, -3.0]], requires_grad=True)
+    teacher = torch.tensor([[1.0, 4.0], [0.5, float('nan')]])
+    loss = train_relevance.teacher_loss(logits, teacher)
+    assert loss.item() == pytest.approx(1.5 / 2)  # Of one output, 2 - 0.5.
+    loss.backward()
+    assert logits.grad.tolist() == [[0, -0.5], [0, 0]]
+
+
+def test_a_teacher_reads_support_beside_knowledge_alone(detector, tmp_path):
+    model = train_relevance.load_model(detector)
+    model.save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(detector).save_pretrained(tmp_path)
+    teacher = RelevanceModel(ModelConfig(str(tmp_path)))
+    blocks = [
+        TrainingBlock([['Who designed it?']], knowledge=[PASSAGE]),
+        TrainingBlock([['Who designed it?'], ['Hi!']]),
+    ]
+    blocks[0].add('Anna Keller.', best={0: True}, support={0: 1.0})
+    blocks[1].add('Anna Keller.', relevance={0: 1.0, 1: 0.0})
+    logits = train_relevance.read_teacher(teacher, blocks)
+    assert logits.shape == (3, 2)
+    assert logits.isnan().tolist() == [[False, False], [False, True], [False, True]]
+
+
+@pytest.mark.parametrize('with_teacher', [False, True])
+def test_a_relevance_model_learns_from_blocks(with_teacher, detector, tmp_path, capsys):
     files = {
         'pools': [POOL, PRICE],
         'questions': QUESTIONS,
@@ -230,9 +258,13 @@ def test_a_relevance_model_learns_from_blocks(detector, tmp_path, capsys):
     for name, rows in files.items():
         write_rows(tmp_path / f'{name}.jsonl', rows)
         words += [f'--{name}', str(tmp_path / f'{name}.jsonl')]
+    if with_teacher:
+        words += ['--teacher', 'mini']
     # The time is up after one step.
     train_relevance.main([*words, '--minutes', '1e-9', '--type', 'float32'])
-    assert 'loss' in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert 'loss' in shown
+    assert ('from the teacher' in shown) == with_teacher
     (folder,) = (tmp_path / 'out').iterdir()
     trained = BertForSequenceClassification.from_pretrained(folder)
     first = train_relevance.load_model(detector)

@@ -8,7 +8,8 @@ Trains the model that judges whether a reply answers the turn, and whether it is
 INIT is a transformers folder of BERT or MPNet, such as a detector's;
 :mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. A checkpoint
     is written to OUT every few minutes; ``parlai_q2.models.converted.convert`` turns it
-    into the shipped form.
+    into the shipped form. With ``--teacher base``, it also learns to predict as that
+    preset's model of relevance does.
 """
 
 import argparse
@@ -25,6 +26,8 @@ from transformers import AutoConfig, AutoTokenizer
 from transformers import AutoModelForSequenceClassification as Classifier
 
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
+from parlai_q2.presets import load_preset
+from parlai_q2.scorers import backends
 from parlai_q2.zoo.train.block import TrainingBlock
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.rows import read_rows
@@ -44,6 +47,8 @@ PAIR_WEIGHT = 0.5
 RELEVANCE_WEIGHTS, CHOICE_WEIGHTS = (0.3, 0.4), (0.6, 0.4)
 # Where all have more, they are as good as the best.
 LEAST_BEHIND = 0.6
+# The bound of a teacher's logits.
+TEACHER_BOUND = 6.0
 
 
 def steps_of(
@@ -145,6 +150,32 @@ def support_loss(block: TrainingBlock, support: torch.Tensor) -> torch.Tensor:
     return loss
 
 
+def read_teacher(model: Any, blocks: Sequence[TrainingBlock]) -> torch.Tensor:
+    """
+    The logits of a model of relevance for the pairs of blocks.
+
+    :return: [pairs of all blocks, 2], bounded by :data:`TEACHER_BOUND`; NaN for support
+        without knowledge, which the model does not read then.
+    """
+    rows: list[tuple[float, float]] = []
+    for block in blocks:
+        turns = [block.turns[t] for t, _ in block.pairs]
+        replies = [block.replies[r] for _, r in block.pairs]
+        if block.knowledge:
+            known = [block.knowledge[t] for t, _ in block.pairs]
+            rows += model.predict_answers(list(zip(known, turns, replies)))
+        else:
+            logits = model.predict_relevance(list(zip(turns, replies)))
+            rows += [(logit, float('nan')) for logit in logits]
+    return torch.tensor(rows).clamp(-TEACHER_BOUND, TEACHER_BOUND)
+
+
+def teacher_loss(logits: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
+    """The mean distance of logits [N, 2] to a teacher's (Huber loss), without NaN."""
+    known = ~teacher.isnan()
+    return F.smooth_l1_loss(logits[known], teacher[known], reduction='sum') / len(known)
+
+
 def load_model(folder: str) -> Any:
     """
     Load a classifier with the two outputs of a relevance model. Both outputs of a
@@ -206,6 +237,10 @@ def train(args: argparse.Namespace) -> None:
         detector=read_rows(args.detector)[::3],
     )
     losses: deque[float] = deque(maxlen=50)
+    distances: deque[float] = deque(maxlen=500)
+    teacher = None
+    if args.teacher:
+        teacher = backends.relevance(load_preset(args.teacher))
     read, start, saved = 0, time.time(), 0.0
     steps = steps_of(source.draw(random.Random(args.seed)), args.seed)
     for step, blocks in enumerate(steps):
@@ -213,9 +248,14 @@ def train(args: argparse.Namespace) -> None:
         for part in chunks(blocks, AT_ONCE):
             with torch.autocast('cpu', kind, enabled=kind != torch.float32):
                 logits = model(**encode(tokenizer, part)).logits
-            part_loss = loss_of(part, logits.float()) * len(logits) / pairs
-            part_loss.backward()
-            loss += part_loss.item()
+            logits = logits.float()
+            part_loss = loss_of(part, logits)
+            loss += part_loss.item() * len(logits) / pairs
+            if teacher:
+                distance = teacher_loss(logits, read_teacher(teacher, part))
+                distances.append(distance.item())
+                part_loss = args.label_weight * part_loss + distance
+            (part_loss * len(logits) / pairs).backward()
         spent = (time.time() - start) / 60
         fraction = spent / args.minutes
         rate = min(1, (step + 1) / WARM_UP) * max(LEAST_RATE, 1 - fraction)
@@ -228,7 +268,10 @@ def train(args: argparse.Namespace) -> None:
         read += pairs
         if step % 20 == 0:
             mean = sum(losses) / len(losses)
-            print(f'{spent:.1f} min, {read} pairs, loss {mean:.3f}', flush=True)
+            line = f'{spent:.1f} min, {read} pairs, loss {mean:.3f}'
+            if distances:
+                line += f', from the teacher {sum(distances) / len(distances):.3f}'
+            print(line, flush=True)
         if spent - saved >= args.every or fraction >= 1:
             saved = spent
             folder = Path(args.out) / f'at_{spent:03.0f}'
@@ -261,6 +304,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--dialogues', required=True)
     parser.add_argument('--twins', nargs='+', required=True)
     parser.add_argument('--detector', required=True)
+    parser.add_argument('--teacher', help='a preset, such as base')
+    parser.add_argument(
+        '--label-weight', type=float, default=1.0, help='beside that of the teacher, 1'
+    )
     parser.add_argument('--minutes', type=float, default=60)
     parser.add_argument('--every', type=float, default=5, help='minutes per checkpoint')
     parser.add_argument('--threads', type=int, default=1)
