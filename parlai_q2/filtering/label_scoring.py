@@ -58,7 +58,7 @@ def score_batches(
         for (batch, stored), outcomes in results:
             pairs = [make_pair(item.example) for item in batch.items]
             missing = [pair for pair in pairs if pair not in stored]
-            scores = Scores()
+            scores = {}
             for pair, outcome in zip(missing, outcomes, strict=True):
                 if isinstance(outcome, str):
                     report_problem(outcome)

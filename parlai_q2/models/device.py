@@ -188,10 +188,14 @@ def read_batches(
     threads: int = 1,
 ) -> list[Result]:
     """
-    Run a model on batches of items; return a result for each item, in order.
+    Run a model on batches of items; return a result for each item, in order. A batch
+    that does not fit into the memory is read in halves (:func:`in_halves`).
 
-    :param batches: the indices of the items in each call; see :func:`in_halves`.
-    :param threads: how many calls run at once.
+    :param read: runs the model on some items, and returns a result for each.
+    :param batches: the indices of the items in each call; each item is in one of them.
+    :param model: what has the ``batch_size``.
+    :param threads: how many calls run at once. With more than one, ``read`` must be
+        thread-safe and must not need the caller's thread.
     """
 
     def read_batch(batch: Sequence[int]) -> list[Result]:

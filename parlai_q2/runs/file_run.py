@@ -144,7 +144,7 @@ def cut_chunks(
     on the file: the scorer gets the same records together however often a run is
     stopped and wherever a chunk is processed.
     """
-    chunk, total = Chunk(), 0
+    chunk, total = [], 0
     for record in records:
         is_too_deep = record.error is not None and record.error.flaw is Flaw.TOO_DEEP
         try:
@@ -159,7 +159,7 @@ def cut_chunks(
         total += length
         if len(chunk) >= size or total >= characters:
             yield chunk
-            chunk, total = Chunk(), 0
+            chunk, total = [], 0
     if chunk:
         yield chunk
 

@@ -36,7 +36,8 @@ class ResponseStatement(NamedTuple):
     """
     A piece of a response, or all of it, and what to read of the knowledge for it.
 
-    :param sentences: the pieces that it consists of.
+    :param sentences: its sentences, of which long ones are cut, as
+        :func:`split_response` returns them.
     :param claims: what it says of a record, amount by amount, each beside its field.
     """
 

@@ -27,8 +27,8 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
-from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.filtering.label_scoring import LabelJob, score_batches
+from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.files import locate
 from parlai_q2.json_values import JsonObject
 from parlai_q2.parlai.filtered_files import (
