@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from parlai_q2.decimals import fixed
+from parlai_q2.decimals import fixed, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +41,12 @@ class Interval(NamedTuple):
     def __str__(self) -> str:
         mean, low, high = (fixed(value, 3) for value in self)
         return f'{mean} [{low}, {high}]'
+
+    @property
+    def in_percent(self) -> str:
+        """Of a share: ``80.0 % [49.0, 94.3]``."""
+        low, high = fixed(100 * self.low, 1), fixed(100 * self.high, 1)
+        return f'{percent(self.mean)} [{low}, {high}]'
 
 
 def mean_interval(

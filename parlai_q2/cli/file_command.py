@@ -260,7 +260,7 @@ class FilesRun:
                     if chunk:
                         self._write(run, chunk, lines)
                     else:
-                        self._finish_first()
+                        self._finish(run)
         except BaseException:
             for run in self._runs:
                 run.writer.close()
@@ -296,9 +296,8 @@ class FilesRun:
             self._show(lines)
         self._progress.read(len(lines), self._read + chunk[-1].read)
 
-    def _finish_first(self) -> None:
-        """Finish the file that was opened first, and log its result."""
-        run = self._runs[0]
+    def _finish(self, run: FileRun) -> None:
+        """Finish a file, the oldest that is open, and log its result."""
         summary = run.finish(may_be_empty=self._outputs.is_folder)
         self._runs.popleft()
         self._read += run.state['size']

@@ -14,6 +14,8 @@ from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.shell import Pair, Reuse, make_pair
 
 Scores = dict[Pair, Score]
+# A batch, the pairs of its labels, and the scores that were kept of them.
+LookedUp = tuple[Batch, list[Pair], Scores]
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,16 @@ def score_batches(
     kept in ``reuse``, unless the scorer itself does so.
     """
 
-    def look_up() -> Iterator[tuple[tuple[Batch, Scores], list[ScoringItem]]]:
+    def look_up() -> Iterator[tuple[LookedUp, list[ScoringItem]]]:
         for batch in batches:
             pairs = [make_pair(item.example) for item in batch.items]
             stored = reuse.store.get(engine.signature, pairs) if reuse else {}
             with_pairs = zip(batch.items, pairs, strict=True)
             missing = [item for item, pair in with_pairs if pair not in stored]
-            yield (batch, stored), missing
+            yield (batch, pairs, stored), missing
 
     with closing(engine.run(look_up())) as results:
-        for (batch, stored), outcomes in results:
-            pairs = [make_pair(item.example) for item in batch.items]
+        for (batch, pairs, stored), outcomes in results:
             missing = [pair for pair in pairs if pair not in stored]
             scores = {}
             for pair, outcome in zip(missing, outcomes, strict=True):

@@ -23,7 +23,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from parlai_q2.decimals import percent
 from parlai_q2.errors import InputError
 from parlai_q2.figures.style import data_address
-from parlai_q2.intervals import Interval
 from parlai_q2.io.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.overview import (
@@ -217,15 +216,9 @@ def describe_rate(group: Group) -> str:
         return 'none of the responses is verifiable'
     left_out = group.count - group.verifiable
     return (
-        f'{interval_percent(group.rate)} of the {group.verifiable:,} verifiable '
+        f'{group.rate.in_percent} of the {group.verifiable:,} verifiable '
         f'responses are consistent; {left_out:,} left out as generic or not verifiable'
     )
-
-
-def interval_percent(rate: Interval) -> str:
-    """A share and its interval in percent: ``80.0 % [49.0, 94.3]``."""
-    mean, low, high = (f'{100 * value:.1f}' for value in rate)
-    return f'{mean} % [{low}, {high}]'
 
 
 def _rate_rows(group: Group) -> list[Row]:
@@ -233,7 +226,7 @@ def _rate_rows(group: Group) -> list[Row]:
     note = f'of {group.verifiable:,} verifiable responses, 95 % interval'
     if left_out:
         note += f'; {left_out:,} left out as generic or not verifiable'
-    rate = interval_percent(group.rate) if group.rate else 'none'
+    rate = group.rate.in_percent if group.rate else 'none'
     rows = [('Consistent rate', rate, note)]
     if group.agreement:
         agreement = group.agreement
@@ -253,7 +246,7 @@ def _breakdown(groups: Sequence[Group]) -> tuple[list[str], list[list[str]]]:
     heads += ['Accuracy', 'AUC'] if labelled else []
     rows = []
     for group in groups:
-        rate = interval_percent(group.rate) if group.rate else '-'
+        rate = group.rate.in_percent if group.rate else '-'
         row = [one_line(group.name), f'{group.count:,}', f'{group.verifiable:,}']
         row += [rate, three_digits(group.score)]
         if labelled:

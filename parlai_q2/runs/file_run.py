@@ -325,6 +325,7 @@ class FileRun:
             return False
         try:
             lines = [json.loads(line) for line in raw]
+            # A line may be damaged, so nothing is counted before all can be.
             self.job.tally().add(lines, chunk)
         except (ValueError, TypeError, KeyError):
             # After a power cut, a file can have a hole.

@@ -94,8 +94,7 @@ class ScoreTally(Tally):
     def _describe_rate(self) -> str:
         if self.rate is None:
             return ''
-        mean, low, high = (f'{100 * value:.1f}' for value in self.rate)
-        text = f' Of {self.verifiable} verifiable, {mean} % [{low}, {high}] consistent'
+        text = f' Of {self.verifiable} verifiable, {self.rate.in_percent} consistent'
         left_out = self.good - self.verifiable
         return f'{text}; {left_out} left out.' if left_out else f'{text}.'
 

@@ -196,8 +196,8 @@ def _make_whole(
 def _read_statements(
     model: NliModel, statements: Sequence[ResponseStatement]
 ) -> list[ResponsePiece]:
-    pairs = [pair for statement in statements for pair in statement.pairs]
-    readings = iter(classify(model, pairs, not model.reads_documents))
+    texts = [text for statement in statements for text in statement.texts]
+    readings = iter(classify(model, texts, not model.reads_documents))
     return [_make_piece(statement, readings) for statement in statements]
 
 

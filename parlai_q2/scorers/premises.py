@@ -48,8 +48,8 @@ class ResponseStatement(NamedTuple):
     claims: Sequence[tuple[Premise, str]] = ()
 
     @property
-    def pairs(self) -> list[tuple[str, str, str]]:
-        """What to classify: of the premises, and of the claims."""
+    def texts(self) -> list[tuple[str, str, str]]:
+        """The premise, hypothesis and knowledge of each premise, then of each claim."""
         pairs = [(premise, self.span.text) for premise in self.premises]
         pairs += self.claims
         return [(premise.text, text, self.knowledge.text) for premise, text in pairs]

@@ -121,11 +121,12 @@ def test_a_gpu_that_fails_gives_one_line_and_the_cpu(one_gpu, caplog, step):
     assert 'driver version is insufficient' in record.getMessage()
 
 
-def test_a_library_that_is_missing_is_named_with_the_extra(one_gpu, caplog):
-    def fail(name, mode=0):
-        raise OSError(f'{name}: cannot open shared object file')
+def find_no_library(name, mode=0):
+    raise OSError(f'{name}: cannot open shared object file')
 
-    one_gpu.setattr(ctypes, 'CDLL', fail)
+
+def test_a_library_that_is_missing_is_named_with_the_extra(one_gpu, caplog):
+    one_gpu.setattr(ctypes, 'CDLL', find_no_library)
     with pytest.raises(ConfigError, match=r'libcublasLt.so.12.*parlai_q2\[cuda\]'):
         load_scorer('consistency', device='cuda').score(EXAMPLES)
     assert choose_device() == 'cpu'
@@ -133,10 +134,7 @@ def test_a_library_that_is_missing_is_named_with_the_extra(one_gpu, caplog):
 
 
 def test_a_generator_names_a_missing_library_too(one_gpu, tmp_path):
-    def fail(name, mode=0):
-        raise OSError(f'{name}: cannot open shared object file')
-
-    one_gpu.setattr(ctypes, 'CDLL', fail)
+    one_gpu.setattr(ctypes, 'CDLL', find_no_library)
     for name in ('cuda', 'cuda:0', 'auto'):
         with pytest.raises(ConfigError, match=r'libcublasLt.so.12.*--device cpu'):
             Writer(ModelPlace(tmp_path, name), 'Translator', [], 1, Decoding())

@@ -7,9 +7,9 @@ Trains the model that judges whether a reply answers the turn, and whether it is
 
 INIT is a transformers folder of BERT or MPNet, such as a detector's;
 :mod:`~parlai_q2.zoo.train.relevance_blocks` describes the training data. A checkpoint
-    is written to OUT every few minutes; ``parlai_q2.models.converted.convert`` turns it
-    into the shipped form. With ``--teacher base``, it also learns to predict as that
-    preset's model of relevance does.
+is written to OUT every few minutes; ``parlai_q2.models.converted.convert`` turns it
+into the shipped form. With ``--teacher base``, it also learns to predict as that
+preset's model of relevance does.
 """
 
 import argparse
