@@ -1,6 +1,7 @@
 """What CONTRIBUTING.md says of the tree: layers, lazy imports, short files."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -98,6 +99,17 @@ def test_imports_run_one_way():
         if other in FLOOR_OF and other != part and FLOOR_OF[other] >= FLOOR_OF[part]
     ]
     assert wrong == []
+
+
+def test_contributing_lists_the_folders_from_the_ground_up():
+    text = (ROOT / 'CONTRIBUTING.md').read_text('utf-8')
+    _, _, layout = text.partition('## How the code is laid out')
+    rows = re.findall(r'^\| (`.*?`) \|', layout.partition('\n\nTo ')[0], re.MULTILINE)
+    folders = re.findall(r'`(\w+)/`', ' '.join(rows))
+    floors = [FLOOR_OF[folder] for folder in folders]
+    assert floors == sorted(floors)
+    packages = {part for part, path in modules() if path.name == '__init__.py'}
+    assert {*folders} == packages - {FACE}
 
 
 def test_only_adapters_import_parlai():
