@@ -11,6 +11,7 @@ from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.text.questions import (
+    is_small_talk,
     is_yes_no_question,
     only_declines,
     only_greets,
@@ -24,7 +25,7 @@ VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.87, 10.19, 0.07
 # The lower bound of values. The scorer does not read the turn, and so rejects many
 # short answers.
 LEAST_VALUE = 0.1
-# After a turn that asks something: the weight of the log odds of the relevance, and the
+# After a question or small talk: the weight of the log odds of the relevance, and the
 # typical relevance, at which nothing is added.
 RELEVANCE_WEIGHT, TYPICAL_RELEVANCE = 0.19, 0.88
 # The log odds of a reply that declines, and the weight of its relevance's log odds.
@@ -88,16 +89,16 @@ def worth_terms(candidate: Candidate, turn_text: str = '') -> dict[str, float]:
 def rate_relevance(candidate: Candidate, turn_text: str) -> float:
     """
     How far the log odds of a candidate's relevance are above the typical ones; 0 after
-    a turn that asks nothing.
+    a statement, which many replies fit.
     """
-    if candidate.relevance is None or not wants_answer(turn_text):
+    if candidate.relevance is None or not wants_reply(turn_text):
         return 0.0
     return logit(candidate.relevance) - logit(TYPICAL_RELEVANCE)
 
 
 def wants_reply(turn_text: str) -> bool:
-    """Whether a turn expects a certain reply: it asks something, or it only greets."""
-    return wants_answer(turn_text) or only_greets(turn_text)
+    """Whether a turn expects a certain reply: it asks something, or is small talk."""
+    return wants_answer(turn_text) or is_small_talk(turn_text)
 
 
 def claims_nothing(text: str, turn_text: str = '') -> bool:

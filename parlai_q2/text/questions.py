@@ -169,16 +169,23 @@ _GREETINGS = frozenset(
     (
         'ah aha aw aww awesome bye cheers congrats congratulations cool day evening '
         'excellent fantastic fine good goodbye gosh great ha haha hahaha hello hey hi '
-        'hmm hm indeed interesting lol lovely mm mmm morning nice night oh ok okay '
-        'omg oops ouch perfect please pleasure phew right sorry super sweet thank '
-        'thanks ugh uh uhm um welcome well wonderful wow yay again all and everyone '
-        'afternoon guys much so there to too very you your'
+        'hiya hmm hm indeed interesting lol lovely mm mmm morning nice night oh ok '
+        'okay omg oops ouch perfect please pleasure phew right sorry super sweet '
+        'thank thanks thx ugh uh uhm um welcome well wonderful wow yay again all and '
+        'everyone afternoon guys much so there to too very you your'
     ).split()
 )
 
 _PERIOD = (
     r'(?:day|morning|afternoon|evening|night|weekend|week|time|trip|stay|visit|one)'
 )
+# What people ask each other in passing, and no text tells.
+_WELLBEING = (
+    r"(?:how (?:are (?:you|things)(?: (?:doing|going))?|do you do)|what's up"
+    r"|how(?:'s| is) (?:it going|(?:everything|your day)(?: going)?))"
+    r'(?: (?:today|so far))?'
+)
+_ASKS_HOW_ONE_IS = re.compile(_WELLBEING)
 # Offers of help, thanks and wishes.
 _COURTESIES = re.compile(
     '|'.join(
@@ -188,7 +195,8 @@ _COURTESIES = re.compile(
             r'(?:can|could|may|shall|should) (?:i|we)'
             r' (?:help|assist|connect you|transfer you|put you through)\b.{0,60}',
             r'(?:is there|do you need) (?:anything|something) (?:else|more)\b.{0,60}',
-            r'what (?:else )?would you like to know|how are you(?: doing)?(?: today)?',
+            r'what (?:else )?would you like to know',
+            _WELLBEING,
             r'(?:(?:just )?let me know|just ask)(?: me)?'
             r'(?: (?:if|when|what|which|how|about|any\w*)\b.{0,60})?',
             r"(?:please )?(?:feel free|(?:do not|don't) hesitate) to"
@@ -210,13 +218,21 @@ _COURTESIES = re.compile(
             r'|yours (?:sincerely|truly|faithfully)',
             r'(?:i )?hope (?:this|that|it) helps(?: you)?',
             r'(?:i )?hope you (?:feel|get|are|have|had|enjoy|enjoyed)(?: \w+){0,4}',
-            rf'(?:have|enjoy|wish you) (?:an?|the|your) (?:\w+ ){{0,2}}{_PERIOD}',
+            rf'(?:have|enjoy|wish you) (?:an?|the|your) (?:\w+ ){{0,2}}{_PERIOD}'
+            r'|enjoy (?:the|your) \w+',
             r'(?:see|talk to|speak to) you(?: (?:tomorrow|soon|later|then|again))*',
-            r'(?:many )?(?:thanks|thank you)(?: (?:very|so) much| a lot| again)*'
+            r'(?:(?:many|ok|okay|oh|great|perfect) )*(?:thanks|thank you|thx)'
+            r'(?: (?:very|so) much| a lot| again)*'
             r'(?: for (?:all )?(?:your|the|asking|helping)(?: \w+){0,2})?',
-            r"you're (?:very |most )?welcome|no (?:problem|worries|trouble)"
+            r"you(?:'re| are) (?:very |most )?welcome|no (?:problem|worries|trouble)"
             r'(?: at all)?',
             r"don't mention it|my pleasure",
+            r"that(?:'s| is| was)?(?: (?:very|really|so|super))*"
+            r' (?:helps|helped|helpful)(?: me)?(?: (?:a lot|very much))?',
+            r"you(?:'ve| have) been (?:(?:very|really|so|super|such) )*"
+            r'(?:helpful|kind|an? (?:great|big|real) help)',
+            r"(?:that's|that is|that was) all (?:i|we) (?:need|needed|wanted)"
+            r'(?: to know)?',
             r'get well soon|take care|(?:good|best of) luck(?: (?!that )\w+){0,5}'
             r'|any ?time(?: you like)?|(?:it )?(?:sounds?|looks?) (?:fun|great|lovely)',
             r"i'm (?:fine|good|well|great)|(?:nice|pleased) to (?:meet|see) you",
@@ -243,7 +259,8 @@ def is_question(text: str) -> bool:
     """
     last = _last_sentence(text)
     begins_as_question = _first_word(last) in _AUXILIARIES | _WH_WORDS
-    return '?' in text or (begins_as_question and not only_greets(last))
+    may_ask = '?' in text or (begins_as_question and not only_greets(last))
+    return may_ask and not is_small_talk(text)
 
 
 def wants_answer(text: str) -> bool:
@@ -255,6 +272,8 @@ def wants_answer(text: str) -> bool:
     >>> wants_answer('opening hours pls'), wants_answer('Yes please!')
     (True, False)
     """
+    if is_small_talk(text):
+        return False
     if is_question(text) or _REQUEST.match(text):
         return True
     last = _last_sentence(text)
@@ -310,6 +329,20 @@ def only_greets(text: str) -> bool:
     return all(map(_is_courtesy, _split_clauses(text)))
 
 
+def is_small_talk(turn: str) -> bool:
+    """
+    Whether a turn only greets, thanks, wishes or asks how one is.
+
+    >>> is_small_talk('Hi, how are you?'), is_small_talk('How are you paid?')
+    (True, False)
+    >>> is_small_talk('Is there anything else to pay?')
+    False
+    """
+    clauses = [c for c in _split_clauses(turn) if not _is_greeting(c)]
+    asks_how_one_is = clauses and all(map(_ASKS_HOW_ONE_IS.fullmatch, clauses))
+    return only_greets(turn) and ('?' not in turn or bool(asks_how_one_is))
+
+
 def only_asks_listener(sentence: str) -> bool:
     """Whether a sentence asks the listener about themselves, and claims nothing."""
     if not sentence.rstrip().endswith('?') or any(map(str.isdigit, sentence)):
@@ -327,8 +360,11 @@ def _is_decline(clause: str) -> bool:
 
 
 def _is_courtesy(clause: str) -> bool:
-    is_greeting = _GREETINGS.issuperset(rouge_words(clause))
-    return is_greeting or _COURTESIES.fullmatch(clause) is not None
+    return _is_greeting(clause) or _COURTESIES.fullmatch(clause) is not None
+
+
+def _is_greeting(clause: str) -> bool:
+    return _GREETINGS.issuperset(rouge_words(clause))
 
 
 def _last_sentence(text: str) -> str:

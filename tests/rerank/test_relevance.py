@@ -199,6 +199,20 @@ PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'
         ),
         (PLANS, 'Hi there!', 'Hello! How can I help you?', [PLANS[:37]], 'a greeting'),
         (
+            PLANS,
+            'hi there, how are you?',
+            'Hi! I am fine, thanks. What can I do for you?',
+            ['I do not know.', PLANS[:37]],
+            'small talk, though it has a question mark',
+        ),
+        (
+            PLANS,
+            'Thanks, that helps a lot.',
+            'You are welcome! Enjoy the snow.',
+            [PLANS[:37], "I'm sorry, I don't know."],
+            'thanks',
+        ),
+        (
             MUSEUM,
             'When did the museum open?',
             'It opened in 1903.',
