@@ -293,12 +293,6 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
     def share(self) -> TShared:
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
 
-    @property
-    def hf_model(self) -> Any:
-        """The transformers model inside ParlAI's model."""
-        # Data-parallel training wraps ParlAI's model in another one.
-        return getattr(self.model, 'module', self.model).hf
-
     def build_model(self) -> HfClassifierModel:
         hf, outputs = load_hf_model(self.opt, self.classifier, self.class_list)
         class_map = parse_class_map(self.opt.get('class_map'))

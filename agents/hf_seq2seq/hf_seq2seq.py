@@ -272,12 +272,6 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
             self.label_truncate, config, 'max_decoder_position_embeddings'
         )
 
-    @property
-    def hf_model(self) -> Any:
-        """The transformers model inside ParlAI's model."""
-        # Data-parallel training wraps ParlAI's model in another one.
-        return getattr(self.model, 'module', self.model).hf
-
     def build_model(self) -> HfSeq2seqModel:
         hf = load_hf_model(self.opt)
         if len(self.dict.hf_tokenizer) > hf.get_input_embeddings().num_embeddings:

@@ -309,7 +309,6 @@ def reranker_from_opt(opt: Options) -> Reranker:
     rule = Rule(
         by=by,
         generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
-        threshold=chooser.threshold,
         abstain_below=opt.get('abstain_below'),
         abstain_unverified=bool(opt.get('abstain_unverified', True)),
     )

@@ -87,7 +87,18 @@ def load_options(cls: type[Opt], optfile: str) -> Opt:
 
 
 class WeightsOnly:
-    """A mixin that lets a ``TorchAgent`` read its checkpoint without unpickling."""
+    """
+    A mixin for a ``TorchAgent`` around a model of transformers, which reads its
+    checkpoint without unpickling.
+    """
+
+    model: Any  # ParlAI's own
+
+    @property
+    def hf_model(self) -> Any:
+        """The transformers model inside ParlAI's model."""
+        # Data-parallel training wraps ParlAI's model in another one.
+        return getattr(self.model, 'module', self.model).hf
 
     def load(self, path: str) -> dict[str, Any]:
         """

@@ -24,6 +24,7 @@ from parlai_q2.options import Word
 from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.worth import claims_nothing, value_of, worth_of
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.shell import LANGUAGE
 from parlai_q2.text.questions import only_declines, only_greets, wants_answer
 from parlai_q2.turns import Passage
@@ -89,7 +90,8 @@ class Rule:
 
     :param by: one of :class:`RerankBy`.
     :param generator_weight: the weight of the mean log probability of a token.
-    :param threshold: a value must be above this, in [0, 1], to pass.
+    :param threshold: a value must be above this, in [0, 1], to pass; None: the
+        threshold of the scorer that chooses.
     :param abstain_below: abstain unless the chosen reply was verified, scores at least
         this, in [0, 1], and answers the turn if that asks something. Greetings pass,
         and replies that say they have no answer. None: never abstain.
@@ -107,7 +109,7 @@ class Rule:
 
     by: str = DEFAULT_RERANK_BY
     generator_weight: float = DEFAULT_GENERATOR_WEIGHT
-    threshold: float = 0.5
+    threshold: float | None = None
     abstain_below: float | None = None
     abstain_unverified: bool = True
 
@@ -120,7 +122,7 @@ class Rule:
             )
         for name in ('threshold', 'abstain_below'):
             value = getattr(self, name)
-            if name == 'abstain_below' and value is None:
+            if value is None:
                 continue
             if not is_number(value) or not 0 <= value <= 1:
                 raise ConfigError(
@@ -198,7 +200,7 @@ def _order(
     order = _sort(list(map(utility, candidates)))
     best = order[0]
     if rule.by == RerankBy.THRESHOLD:
-        passes = value_of(candidates[best]) > rule.threshold
+        passes = _passes(candidates[best], rule)
         reason = Reason.FIRST_ABOVE if passes else Reason.NONE_ABOVE
     elif candidates[best].worth is None:
         reason = _explain(candidates, stages, best)
@@ -216,7 +218,7 @@ def _stages(
 ) -> list[tuple[Reason, Utility]]:
     """The utilities that a rule is built from, the last one being the whole rule."""
     if rule.by == RerankBy.THRESHOLD:
-        return [(Reason.FIRST_ABOVE, lambda c: float(value_of(c) > rule.threshold))]
+        return [(Reason.FIRST_ABOVE, lambda c: float(_passes(c, rule)))]
     stages: list[tuple[Reason, Utility]] = [
         (Reason.BEST, lambda c: c.score.value if c.score else 0.0),
         (Reason.BEST_AFTER_GUARDS, value_of),
@@ -238,6 +240,11 @@ def _stages(
 
         stages.append((likelihood_reason, with_likelihood))
     return stages
+
+
+def _passes(candidate: Candidate, rule: Rule) -> bool:
+    threshold = DEFAULT_THRESHOLD if rule.threshold is None else rule.threshold
+    return value_of(candidate) > threshold
 
 
 def _explain(

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.log_odds import logit, sigmoid
-from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import AnswerLogits
-from parlai_q2.presets import Preset, Section, as_preset
+from parlai_q2.presets import Preset, Section, as_preset, load_preset
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
@@ -100,7 +99,7 @@ class TurnReader:
     def __init__(self, preset: str | Preset = 'mini', **options: Any):
         self._model = backends.relevance(as_preset(preset), **options)
         # The margin is needed even if the model is sure that there is no answer.
-        self._answerer = _question_answerer(preset, no_answer_threshold=1e6, **options)
+        self._answerer = backends.answerer(as_preset(preset), backends.ANY, **options)
 
     @classmethod
     def of(cls, preset: Preset, **options: Any) -> 'TurnReader':
@@ -216,12 +215,10 @@ def strip_chat(reply: str, turn_text: str) -> str:
 class AnswerComparer:
     """
     Compares the answers that the knowledge and a reply give to the question of a turn.
-
-    :param preset: the preset whose question-answering model reads both.
     """
 
-    def __init__(self, preset: str = 'mini', **options: Any):
-        self._model = _question_answerer(preset, no_answer_threshold=0.0, **options)
+    def __init__(self) -> None:
+        self._model = backends.answerer(load_preset('mini'), 0.0)
 
     def compare(self, pairs: Sequence[Pair]) -> list[Claim | None]:
         """
@@ -267,13 +264,3 @@ def _best_evidence(answers: Sequence[tuple[Span | None, float]]) -> Evidence | N
         return None
     _, index, span = max(spans, key=lambda item: item[:2])
     return Evidence(-index, span, Stance.FOR)
-
-
-def _question_answerer(preset: str | Preset, **options: Any) -> Any:
-    return backends.backend(
-        SpanQuestionAnswerer,
-        as_preset(preset),
-        Section.QUESTION_ANSWERING,
-        reading=SpanChoice.JOINT,
-        **options,
-    )

@@ -47,7 +47,7 @@ class Reranker:
     answer their turn.
 
     :param choose: the scorer that measures groundedness for the choice, or its name.
-    :param rule: how to choose; None for the default with the scorer's threshold.
+    :param rule: how to choose; None for the default.
     :param guards: the guards that apply; True for all of
         :data:`~parlai_q2.rerank.guards.GUARDS`, False for none.
     :param explain: the scorer that explains the choice on request, or its name; None
@@ -82,7 +82,9 @@ class Reranker:
                 f'rule must be a Rule, such as Rule("score"), not {rule!r}.'
             )
         self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
-        self.rule = rule or Rule(threshold=self.chooser.threshold)
+        self.rule = rule or Rule()
+        if self.rule.threshold is None:
+            self.rule = replace(self.rule, threshold=self.chooser.threshold)
         if isinstance(guards, bool):
             guards = GUARDS if guards else ()
         self.guards = tuple(guards)

@@ -11,15 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
-from parlai_q2.presets import Section, load_preset
+from parlai_q2.presets import load_preset
 from parlai_q2.retrieve.readers.block import find_cells
-from parlai_q2.scorers.backends import backend
+from parlai_q2.scorers import backends
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span, heading_of
 
-# Accept answers even if the model prefers "no answer".
-ANY = 1e6
 NO_SPAN = Span('', 0, 0)
 # An entry of a FAQ, or two or three sentences.
 QUOTE_WORDS = 45
@@ -103,13 +100,7 @@ class AnswerReader:
     """Reads passages for the answers to questions, with the shipped model."""
 
     def __init__(self) -> None:
-        self._model = backend(
-            SpanQuestionAnswerer,
-            load_preset('mini'),
-            Section.QUESTION_ANSWERING,
-            reading=SpanChoice.JOINT,
-            no_answer_threshold=ANY,
-        )
+        self._model = backends.answerer(load_preset('mini'), backends.ANY)
 
     def read(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer]:
         """

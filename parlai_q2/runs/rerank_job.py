@@ -61,7 +61,7 @@ class RerankTally(Tally):
             candidate.get('label') if isinstance(candidate, dict) else None
             for candidate in line['candidates']
         ]
-        chosen = next(n for n, row in zip(order, rows) if row['chosen'])
+        chosen = order[0]
         first = next(n for n, row in zip(order, rows) if row['first'])
         self.changed += chosen != first
         self.nothing_grounded += bool(line['rerank_knowledge']) and not line['grounded']

@@ -6,7 +6,7 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
@@ -14,11 +14,14 @@ from parlai_q2.models.ensemble import NliEnsemble, RelevanceEnsemble
 from parlai_q2.models.folder import identified
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import RelevanceModel
 from parlai_q2.presets import ModelConfig, Preset, Section, overlay_settings
 
 # The setting of a section that names another model to read beside its own.
 MEAN_WITH = 'mean_with'
+# A threshold of "no answer" that accepts any answer, however unsure.
+ANY = 1e6
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
@@ -108,6 +111,17 @@ def relevance(preset: Preset, **options: object) -> RelevanceModel | RelevanceEn
     """
     section = Section.RELEVANCE
     return _one_or_mean(RelevanceModel, RelevanceEnsemble, preset, section, **options)
+
+
+def answerer(preset: Preset, threshold: float, **options: object) -> Any:
+    """
+    The question-answering model of a preset, which reads spans jointly.
+
+    :param threshold: as ``no_answer_threshold``; :data:`ANY` never answers nothing.
+    """
+    options |= {'reading': SpanChoice.JOINT, 'no_answer_threshold': threshold}
+    section = Section.QUESTION_ANSWERING
+    return backend(SpanQuestionAnswerer, preset, section, **options)
 
 
 def _one_or_mean(

@@ -284,9 +284,10 @@ def _other_amount(reading: ClaimReading, claim: Amount) -> Evidence | None:
             return None
         for amount in amounts:
             is_bare = not claim.dimension and not _is_year(claim)
+            # "14 rooms", or of a record "The rooms of Anker is 14."
             counted = _next_stem(sentence, amount)
-            is_alike = not is_bare or counted == _next_stem(reading.text, claim) != ''
-            if is_alike:
+            words = {counted} if counted else stems(sentence)
+            if not is_bare or _next_stem(reading.text, claim) in words:
                 return reading.evidence(nearest, amount.qualified_start, amount.end)
     return None
 

@@ -10,8 +10,7 @@ parameters; its reference is the human reply.
 """
 
 import re
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from parlai_q2.claims import Score
@@ -32,19 +31,16 @@ _WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 class SharedWordsScorer(Scorer):
     """
-    Base class of scorers whose value is an overlap. A subclass implements
-    :meth:`overlap`, and may set which number of it is the value.
+    Base class of scorers whose value is an overlap. A subclass sets :attr:`overlap`,
+    the function of knowledge and response, and may set which number of it is the value.
     """
 
+    overlap: Callable[[str, str], Overlap]
     measure = 'f1'
 
     @property
     def settings(self) -> dict[str, object]:
         return {'measure': self.measure}
-
-    @abstractmethod
-    def overlap(self, knowledge: str, response: str) -> Overlap:
-        """The overlap of two texts."""
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         scores = []
@@ -66,9 +62,7 @@ class OverlapScorer(SharedWordsScorer):
     """
 
     name = 'overlap'
-
-    def overlap(self, knowledge: str, response: str) -> Overlap:
-        return token_overlap(knowledge, response)
+    overlap = staticmethod(token_overlap)
 
 
 class PrecisionScorer(OverlapScorer):
@@ -100,13 +94,11 @@ class RougeLScorer(SharedWordsScorer):
     name = 'rouge_l'
     # Up to this length the time hardly depends on the response.
     max_response_words = 5_000
+    overlap = staticmethod(rouge_l)
 
     @property
     def settings(self) -> dict[str, object]:
         return {**super().settings, 'tokens': 'letters_digits', 'stemmer': 'no'}
-
-    def overlap(self, knowledge: str, response: str) -> Overlap:
-        return rouge_l(knowledge, response)
 
 
 class BleuScorer(Scorer):

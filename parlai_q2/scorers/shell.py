@@ -16,7 +16,7 @@ from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
-from parlai_q2.claims import Claim, Label, Score, not_verifiable
+from parlai_q2.claims import Claim, Evidence, Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.scorers.mistakes import lacks_mistake, name_mistakes
 from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_passage
@@ -24,7 +24,7 @@ from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import count_words, is_short
 from parlai_q2.text.sentences import sentences as split_sentences
 from parlai_q2.text.spellings import respell
-from parlai_q2.turns import Example
+from parlai_q2.turns import Example, Span
 
 if TYPE_CHECKING:
     from parlai_q2.scorers.base import Scorer
@@ -125,16 +125,26 @@ class ReadExample:
         return replace(score, claims=tuple(map(self._restore, score.claims)))
 
     def _restore(self, claim: Claim) -> Claim:
-        span, evidence = claim.span, claim.evidence
+        mistake = claim.mistake
+        if mistake is not None:
+            reference = mistake.reference and self._locate_evidence(mistake.reference)
+            span = self._locate(mistake.span)
+            mistake = mistake._replace(span=span, reference=reference)
+        evidence = tuple(map(self._locate_evidence, claim.evidence))
+        span = self._locate(claim.span)
+        return replace(claim, span=span, evidence=evidence, mistake=mistake)
+
+    def _locate(self, span: Span) -> Span:
+        """A place of the scorer's response in the whole one."""
         if self._chosen:
             _, span = self._sentences.located(self._chosen, span.start, span.end)
-        if self._passages is not None:
-            span = self._response.locate(span)
-            evidence = tuple(
-                place._replace(span=self._passages[place.passage].locate(place.span))
-                for place in evidence
-            )
-        return replace(claim, span=span, evidence=evidence)
+        return span if self._passages is None else self._response.locate(span)
+
+    def _locate_evidence(self, evidence: Evidence) -> Evidence:
+        if self._passages is None:
+            return evidence
+        passage = self._passages[evidence.passage]
+        return evidence._replace(span=passage.locate(evidence.span))
 
 
 def score_all(
@@ -254,8 +264,8 @@ def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]
         )
     for reading, score in zip(readings, scores, strict=True):
         example = reading.whole
-        score = reading.restore(_check(scorer.name, example, score))
-        score = name_mistakes(score, example)
+        checked = _check(scorer.name, example, score)
+        score = reading.restore(name_mistakes(checked, reading.example))
         is_consistent = score.label == Label.CONSISTENT
         if is_consistent and (share := _foreign_share(scorer, example)):
             score = not_verifiable(parts={**score.parts, LANGUAGE: share})

@@ -85,7 +85,7 @@ class ChatRequest:
             self,
             passages=tuple(passages),
             source=source,
-            fields={**self.fields, 'messages': _tell(self.fields, passages, prompt)},
+            fields=_tell(self.fields, passages, prompt),
         )
 
 
@@ -125,8 +125,7 @@ def read_request(
     )
     if passages:
         # Servers write ``documents`` into the prompt themselves.
-        with_message = request.with_knowledge(passages, KnowledgeOrigin.FIELD, prompt)
-        return replace(with_message, passages=request.passages)
+        return replace(request, fields=_tell(request.fields, passages, prompt))
     return request
 
 
@@ -250,11 +249,9 @@ def find_unscored(choice: JsonObject) -> Unscored | None:
     return None if visible_text(message).strip() else Unscored.EMPTY
 
 
-def _tell(
-    fields: JsonObject, passages: Sequence[Passage], prompt: str
-) -> list[JsonObject]:
+def _tell(fields: JsonObject, passages: Sequence[Passage], prompt: str) -> JsonObject:
     """
-    The messages with knowledge in the first system message: many models know only one.
+    The request with knowledge in the first system message: many models know only one.
     """
     titled = [
         p._replace(text=f'{p.title}: {p.text}') if p.title else p for p in passages
@@ -262,5 +259,7 @@ def _tell(
     text = prompt.replace('{knowledge}', joined(titled))
     first, *rest = fields['messages']
     if first.get('role') in SYSTEM:
-        return [{**first, 'content': f'{visible_text(first)}\n\n{text}'.strip()}, *rest]
-    return [{'role': 'system', 'content': text}, first, *rest]
+        first = {**first, 'content': f'{visible_text(first)}\n\n{text}'.strip()}
+        return {**fields, 'messages': [first, *rest]}
+    system = {'role': 'system', 'content': text}
+    return {**fields, 'messages': [system, first, *rest]}

@@ -8,7 +8,8 @@ import yaml
 
 from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score, Status
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker
+from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker, Rule
+from parlai_q2.scorers import load_scorer
 from parlai_q2.turns import Span
 from tests.rerank.toys import ToyScorer, pool
 
@@ -43,6 +44,23 @@ def test_batched_is_the_same_as_one_at_a_time():
     together = Reranker(ToyScorer()).rank_batch(POOLS)
     alone = [Reranker(ToyScorer()).rank(p.knowledge, p.candidates) for p in POOLS]
     assert together == alone
+
+
+@pytest.mark.parametrize(
+    'threshold_of_scorer, rule, chosen',
+    [
+        (0.5, Rule('threshold'), 'It opened in 1950.'),
+        (0.9, Rule('threshold'), 'It opened in 1969.'),
+        (0.9, Rule('threshold', threshold=0.5), 'It opened in 1950.'),
+    ],
+)
+def test_a_rule_has_the_threshold_of_the_scorer_unless_it_names_one(
+    threshold_of_scorer, rule, chosen
+):
+    scorer = load_scorer('precision', threshold=threshold_of_scorer)
+    replies = ['It opened in 1950.', 'It opened in 1969.']
+    ranking = Reranker(scorer, rule).rank('It opened in 1969.', replies)
+    assert ranking.chosen.text == chosen
 
 
 def test_scorer_is_not_called_without_knowledge():

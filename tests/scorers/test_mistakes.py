@@ -85,17 +85,29 @@ def test_only_unsupported_claims_without_a_question_have_a_mistake():
     assert [claim.mistake for claim in fine.claims] == [None, None, None]
 
 
+MARKED = '## Trail\n\n**The trail is 42 km long.** It is open.'
+ONE_LINE = '{"hotel": "Anker", "price": "45 euros", "deposit": "20 euros", "rooms": 14}'
+
+
 @pytest.mark.parametrize('scorer', ['spans', 'grounded_fast', 'consistency'])
-def test_scorers_name_mistakes_in_texts_as_they_were_given(scorer):
-    # Markup is removed before a model reads it.
-    knowledge = ['## Trail\n\n**The trail is 42 km long.** It is open.']
-    response = '- *The trail is 42 miles long.*'
+@pytest.mark.parametrize(
+    'knowledge, response, wrong, right',
+    [
+        (MARKED, '- *The trail is 42 miles long.*', '42 miles', '42 km'),
+        (ONE_LINE, 'The price of Anker is **50 euros**.', '50 euros', '45 euros'),
+        (ONE_LINE, 'The Anker has 15 rooms.', '15', '14'),
+    ],
+)
+def test_scorers_name_mistakes_in_texts_as_they_were_given(
+    scorer, knowledge, response, wrong, right
+):
+    # Markup is removed, and records become sentences, before a model reads them.
     (score,) = load_scorer(scorer).score([Example(knowledge, response)])
     (claim,) = (scored_claim for scored_claim in score.claims if scored_claim.mistake)
-    assert str(claim.mistake) == 'number (reply: 42 miles; passage: 42 km)'
+    assert str(claim.mistake) == f'number (reply: {wrong}; passage: {right})'
     place = claim.mistake.reference.span
-    assert knowledge[0][place.start : place.end] == '42 km'
-    assert claim.mistake.span.start == response.index('42')
+    assert knowledge[place.start : place.end] == right
+    assert claim.mistake.span.start == response.index(wrong)
 
 
 def test_pages_and_terminals_tell_what_is_wrong():
