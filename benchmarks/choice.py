@@ -10,11 +10,13 @@ A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, e
 ``beside`` by how it answers. ``--held-out`` reads the development fifth alone. As a
 control, the best replies are read after their own turn and after another on the same
 passages: relevance must be higher after their own. Relevance must also tell whether a
-reply answers. ``--time`` compares the seconds of a choice with those of scoring alone.
+reply answers. ``--pages`` hides the passages of each pool among those of other pools.
+``--time`` compares the seconds of a choice with those of scoring alone.
 """
 
 import argparse
 import random
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -134,6 +136,26 @@ def balanced(pools: Sequence[Labelled], limit: int) -> list[Labelled]:
     return chosen
 
 
+def in_pages(pools: Sequence[Labelled], others: int, seed: int = 0) -> list[Labelled]:
+    """
+    Pools whose knowledge is a page, with lines as in text files: their own passages and
+    those of as many other pools, in any order.
+    """
+    draw = random.Random(seed)
+    by_passage = {pool['knowledge'][0]: pool['knowledge'] for pool in pools}
+    paged = []
+    for pool in pools:
+        strangers = [
+            k for first, k in by_passage.items() if first != pool['knowledge'][0]
+        ]
+        several = [pool['knowledge'], *draw.sample(strangers, others)]
+        paragraphs = ['\n'.join(passages) for passages in several]
+        wrapped = [p if '\n' in p else textwrap.fill(p, 80) for p in paragraphs]
+        page = '\n\n'.join(draw.sample(wrapped, len(wrapped)))
+        paged.append({**pool, 'knowledge': [page]})
+    return paged
+
+
 def _as_sentence(answer: str) -> str:
     return answer[:1].upper() + answer[1:].rstrip('.') + '.'
 
@@ -224,6 +246,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--qa', help='questions on passages, made into pools')
     parser.add_argument('--limit', type=int, default=1200, help='of pools from --qa')
     parser.add_argument('--held-out', action='store_true')
+    parser.add_argument('--pages', type=int, default=0, help='other pools in a page')
     parser.add_argument('--rerank-by', default=DEFAULT_RERANK_BY)
     parser.add_argument('--preset', default=DEFAULT_PRESET)
     parser.add_argument('--time', action='store_true')
@@ -239,6 +262,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name, pools in sets.items():
         if args.held_out and name in args.pools:
             pools = [p for p in pools if is_held_out(p)]
+        if args.pages and name in args.pools:
+            pools = in_pages(pools, args.pages)
         if pools:
             rankings = rank(reranker, pools)
             report(name, pools, outcomes_of(pools, rankings))

@@ -30,8 +30,7 @@ MAX_TOKENS = 224
 # The shares of the tokens that turns and reply can take.
 MOST_FOR_TURNS, MOST_FOR_REPLY = 0.3, 0.35
 OUTPUTS = ('relevance', 'support')
-# The maximum number of characters of the sentences of the knowledge that match turn and
-# reply best.
+# The maximum number of characters of the knowledge that are read.
 KNOWLEDGE_CHARACTERS = 360
 # The lower bound of logits, and the logit of a blank reply.
 LEAST = -10.0
@@ -171,22 +170,23 @@ def join_turns(turns: Sequence[str]) -> str:
 
 def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     """
-    The last turns with the sentences of the knowledge that match turn and reply best.
+    The last turns with the knowledge; of long knowledge, with the sentences that match
+    turn and reply best. Others would distract the model.
 
     >>> add_knowledge(['Since when?'], 'It opened in 1969.', 'Since 1969.')
     'Since when? | It opened in 1969.'
     """
     index, left = index_passages(knowledge), KNOWLEDGE_CHARACTERS
+    texts = [sentence.text for sentence in index.sentences]
+    places = list(range(len(texts)))
+    if sum(map(len, texts)) > KNOWLEDGE_CHARACTERS:
+        places = index.best(' '.join([*turns[-TURNS:], reply]), len(texts))
     kept: list[int] = []
-    places = range(len(index.sentences))
-    best = index.best(' '.join([*turns[-TURNS:], reply]), len(places))
-    for place in dict.fromkeys([*best, *places]):
-        text = index.sentences[place].text
-        if len(text) <= left or not kept:
+    for place in places:
+        if len(texts[place]) <= left or not kept:
             kept.append(place)
-            left -= len(text)
-    chosen = ' '.join(index.sentences[place].text for place in sorted(kept))
-    return f'{join_turns(turns)} | {chosen}'
+            left -= len(texts[place])
+    return f'{join_turns(turns)} | {" ".join(texts[n] for n in sorted(kept))}'
 
 
 def _is_longer(tokens: Tokens, text: str, count: int) -> bool:

@@ -22,6 +22,7 @@ from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
 from parlai_q2.text.addresses import has_only_other_kinds
+from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.questions import (
     asks_how_or_why,
     is_question,
@@ -31,7 +32,7 @@ from parlai_q2.text.questions import (
 )
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import sentences
-from parlai_q2.turns import Span, Turn
+from parlai_q2.turns import PASSAGE_END, Span, Turn
 
 # "No, but it is red."
 _NEEDLESS_ANSWER = re.compile(
@@ -156,7 +157,7 @@ class TurnReader:
         """The model's outputs for B replies with their turns and knowledge."""
         return self._model.predict_answers(
             [
-                (turn.knowledge_text, turn.history, strip_chat(reply, turn.text))
+                (read_knowledge(turn), turn.history, strip_chat(reply, turn.text))
                 for turn, reply in pairs
             ]
         )
@@ -165,7 +166,7 @@ class TurnReader:
         """The knowledge's answer to each turn; None for a turn that asks nothing."""
         asking = [n for n, turn in enumerate(turns) if wants_answer(turn.text)]
         read = self._answerer.with_margins(
-            [(turns[n].text, turns[n].knowledge_text) for n in asking]
+            [(turns[n].text, read_knowledge(turns[n])) for n in asking]
         )
         answers: list[KnownAnswer | None] = [None] * len(turns)
         for n, (span, margin) in zip(asking, read, strict=True):
@@ -191,6 +192,17 @@ class TurnReader:
             relevance *= 1 - self.OTHER_WORDS * answer.certainty * missing
         log_odds = self.CALIBRATION_SLOPE * logit(relevance)
         return sigmoid(log_odds + self.CALIBRATION_INTERCEPT)
+
+
+def read_knowledge(turn: Turn) -> str:
+    """
+    The knowledge of a turn as scorers read it: without markup, and with records as
+    sentences.
+
+    >>> read_knowledge(Turn('plan,price\\nBasic,9 euros\\nPro,19 euros', ['How much?']))
+    'The price of Basic is 9 euros.\\nThe price of Pro is 19 euros.'
+    """
+    return PASSAGE_END.join(prepare_passage(p.text).text for p in turn.knowledge)
 
 
 def strip_chat(reply: str, turn_text: str) -> str:

@@ -6,8 +6,10 @@ from typing import NamedTuple
 from parlai_q2.claims import Status
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.scorers.checked import check_values
+from parlai_q2.text.agreement import conflicts
+from parlai_q2.text.amounts import find_amounts
 from parlai_q2.text.field_claims import read_field_claims
-from parlai_q2.text.selection import SentenceIndex
+from parlai_q2.text.selection import SentenceIndex, stems
 from parlai_q2.text.sentences import pieces
 from parlai_q2.turns import Span
 
@@ -80,13 +82,31 @@ def choose_premises(
     """
     chosen: list[tuple[int, ...]] = [()]
     if is_long(index, most_words):
-        chosen = [(i,) for i in index.best(statement, ALONE)]
+        best = _without_other_topics(index, statement, index.best(statement, ALONE))
+        chosen = [(i,) for i in best]
         most = TOGETHER_OF_RECORD if index.has_records else TOGETHER
         together = tuple(index.together(statement, most))
         chosen += [together] if len(together) > 1 else []
     elif most_words and len(index.sentences) > 1 and index.shares_word(statement):
         chosen += [(i,) for i in index.best(statement, 1)]
     return [Premise(c, index.joined(c)) for c in chosen]
+
+
+def _without_other_topics(
+    index: SentenceIndex, statement: str, places: Sequence[int]
+) -> list[int]:
+    """
+    Sentences of the knowledge, without those that share only an amount with a statement
+    if another one of them has its topic and another amount: "Backups are kept for 35
+    days" speaks of "We keep backups for 30 days", and "Refunds take 30 days" does not.
+    """
+    amounts = [statement[a.start : a.end] for a in find_amounts(statement)]
+    topic = stems(statement) - stems(' '.join(amounts))
+    on_topic = [place for place in places if topic & index.stems[place]]
+    is_told = amounts and any(
+        conflicts(index.sentences[place].text, statement) for place in on_topic
+    )
+    return on_topic if is_told else [*places]
 
 
 def make_statement(

@@ -39,6 +39,12 @@ _GOES_ON = r'(?:a[ \t]|[a-z]{2,}\b(?!\)))[^.!?:\n]{0,200}'
 _WRAPPED = re.compile(
     rf'(?<=[\w,)"\'-])[ \t\r]*\n[ \t]*(?={_GOES_ON}(?:\n[ \t]*{_GOES_ON}){{0,4}}[.!?])'
 )
+# A line that ends with one of these words goes on in the next one.
+_OPEN_WORDS = frozenset(
+    'a an the and or of in on at to for with by from than into between per our your '
+    'their its is are was were be not'.split()
+)
+_LINE_BREAK = re.compile(r'[ \t\r]*\n[ \t]*(?=[^\W_]|["\'(])')
 _FENCE = re.compile(r'^[ \t]*```.*$', re.M)
 _HEADING = re.compile(r'^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$', re.M)
 _BULLET = re.compile(r'^[ \t]*(?:>[ \t]*)*[-*+•·◦▪‣][ \t]+', re.M)
@@ -207,13 +213,19 @@ def _plain_character(char: str) -> str | None:
 
 def _join_lines(prepared: PreparedText) -> PreparedText:
     """Makes spaces of the line breaks inside sentences."""
-    text = prepared.text
 
     def join(match: re.Match[str]) -> str | None:
-        line = text.rfind('\n', 0, match.start()) + 1
-        return None if text[line : match.start()].lstrip().startswith('#') else ' '
+        text = match.string
+        line = text[text.rfind('\n', 0, match.start()) + 1 : match.start()]
+        return None if line.lstrip().startswith('#') else ' '
 
-    return prepared.replace(_WRAPPED, join) if '\n' in text else prepared
+    def join_open(match: re.Match[str]) -> str | None:
+        last_word = match.string[: match.start()].rpartition(' ')[2]
+        return join(match) if last_word in _OPEN_WORDS else None
+
+    if '\n' not in prepared.text:
+        return prepared
+    return prepared.replace(_WRAPPED, join).replace(_LINE_BREAK, join_open)
 
 
 def _remove_layout(prepared: PreparedText) -> PreparedText:

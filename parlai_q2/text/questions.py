@@ -85,7 +85,8 @@ _DECLINES = re.compile(
     '|'.join(
         (
             # "I really don't know", "not sure", "I couldn't find any".
-            r"(?:^|\b(?:i|we))(?:'\w+| (?:am|are|do|did|have|had|\w+ly|just|rather))*"
+            r"(?:^|\b(?:i|we))(?:'\w+| (?:am|are|do|did|have|had|can|could|would|\w+ly"
+            r'|just|rather))*'
             rf' ?{_NOT}{_ADVERBS} (?:know|sure|certain|aware|say|tell|told|answer|find'
             r'|guess|heard|come across|confirm (?:that|it|whether|if)'
             r'|see \w+ mentioned)\b',

@@ -35,6 +35,15 @@ _STATEMENT = re.compile(
 )
 
 
+# A cell of a row, by the mark between cells; one in quotes may have the mark in it.
+_CELL = {
+    mark: re.compile(
+        rf'(?:^|{re.escape(mark)})([ ]*"[^"\n]*"[ ]*(?=$|{re.escape(mark)})|[^{mark}]*)'
+    )
+    for mark in '|\t;,'
+}
+
+
 class Cell(NamedTuple):
     """A line of a text, or a piece of it, and where it starts."""
 
@@ -222,10 +231,19 @@ def _read_table(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int
 
 
 def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
-    """CSV: a header without digits, and at least two rows of as many short cells."""
-    for mark in ('\t', ';', ','):
+    """
+    CSV, or a table without a rule: a header, and at least two rows of as many short
+    cells.
+    """
+    if len(lines) - place < 3:
+        return [], 0
+    for mark in ('|', '\t', ';', ','):
         header = _cells(lines[place], mark)
-        if len(header) < 2 or any(not c.text or _has_digit(c.text) for c in header):
+        # "Under 18" heads a column of a table, but numbers are no header of CSV.
+        named = header[:1] if mark == '|' else header
+        if len(header) < 2 or not all(cell.text for cell in header):
+            continue
+        if any(_has_digit(cell.text) for cell in named):
             continue
         statements: list[Statement] = []
         rows = 1
@@ -257,11 +275,11 @@ def _cells(line: Cell, mark: str) -> list[Cell]:
         start += text.index(inside) if inside else 0
         text = inside
     cells = []
-    for piece in text.split(mark):
+    for match in _CELL[mark].finditer(text):
+        piece = match[1]
         stripped = piece.strip().strip('"')
         offset = piece.index(stripped) if stripped else 0
-        cells.append(Cell(stripped, start + offset))
-        start += len(piece) + len(mark)
+        cells.append(Cell(stripped, start + match.start(1) + offset))
     return cells
 
 
@@ -270,7 +288,7 @@ def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
     values = [
         Statement(Cell(key.text, value.start), value, name)
         for key, value in zip(header[1:], cells[1:], strict=False)
-        if value.text and key.text
+        if value.text.strip('-–—') and key.text
     ]
     if not values and name and header[0].text:
         # Nothing else would name it.
@@ -281,14 +299,16 @@ def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
 def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """A heading with at least two short lines below it."""
     name, first = _read_name(lines, place)
-    if name is None or _read_table(lines, place + first)[1]:
+    below = place + first
+    if name is None or _read_table(lines, below)[1] or _read_rows(lines, below)[1]:
         return [], 0
     heading = lines[place].text
     is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
     rows = []
     for line in islice(lines, place + first, None):
         text = line.text.strip().lstrip('-*+• ')
-        if not text or text.endswith(':') or not _is_short(text, MAX_LINE_WORDS):
+        is_item = text and not text.endswith(':') and '|' not in text
+        if not is_item or not _is_short(text, MAX_LINE_WORDS):
             break
         rows.append(Cell(text, line.start + line.text.index(text)))
         if len(rows) > MAX_LIST_LINES:

@@ -29,6 +29,17 @@ def test_what_a_choice_means(supported, answers, expected):
     assert choice.outcome({'g': supported, 'a': answers}) == expected
 
 
+def test_a_page_has_the_passages_of_a_pool_among_those_of_others():
+    pools = choice.read_rows(str(choice.SHORT_POOLS))
+    paged = choice.in_pages(pools, others=3)
+    for pool, page in zip(pools, paged, strict=True):
+        (knowledge,) = page['knowledge']
+        assert ' '.join(pool['knowledge'][0].split()) in ' '.join(knowledge.split())
+        assert len(knowledge.split('\n\n')) == 4
+        assert max(map(len, knowledge.splitlines())) <= 80
+        assert page['candidates'] == pool['candidates']
+
+
 def test_pools_of_each_kind_are_made_from_questions():
     pools = choice.qa_pools(ROWS * 3)
     assert Counter(p['kind'] for p in pools) == dict.fromkeys(

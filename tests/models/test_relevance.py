@@ -89,8 +89,14 @@ def test_reads_matching_sentences_anywhere_in_long_knowledge(at_the_end):
     passages = ['Bees have five eyes.', filler]
     knowledge = ' '.join(passages[::-1] if at_the_end else passages)
     text = add_knowledge(['How many eyes have bees?'], knowledge, 'They have five.')
-    assert 'Bees have five eyes.' in text
-    assert len(text) < KNOWLEDGE_CHARACTERS + 50
+    # What has no word of the turn or the reply would distract the model.
+    assert text == 'How many eyes have bees? | Bees have five eyes.'
+
+
+def test_reads_as_many_sentences_as_fit():
+    knowledge = '\n'.join(f'Bees have {n} eyes.' for n in range(99))
+    text = add_knowledge(['How many eyes have bees?'], knowledge, 'They have five.')
+    assert KNOWLEDGE_CHARACTERS - 50 < len(text) < KNOWLEDGE_CHARACTERS + 50
 
 
 def test_other_outputs_are_refused(tmp_path):

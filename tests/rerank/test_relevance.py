@@ -197,6 +197,15 @@ PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'
             ['The Basic plan costs 9 euros a month.', 'It is in Norway.'],
             'the knowledge has no answer',
         ),
+        (
+            '# Help\n\n## Billing\n\n**How can I pay?** By credit card. We do not\n'
+            'accept PayPal.\n\n**Trial.** 14 days of the Team plan, without a credit '
+            'card.\n\n## Data\n\n- Backups are made every six hours.',
+            'Can I pay with paypal?',
+            'No, we do not accept PayPal. You can pay by credit card.',
+            ['You can pay by credit card.', 'Yes, we accept PayPal.'],
+            'a page with markup and lines that are wrapped',
+        ),
         (PLANS, 'Hi there!', 'Hello! How can I help you?', [PLANS[:37]], 'a greeting'),
         (
             PLANS,

@@ -6,6 +6,7 @@ import pytest
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Status
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     ResponsePiece,
@@ -96,6 +97,32 @@ def test_what_is_split(most_words, knowledge, response, count):
     assert all(response[s.start : s.end] == s.text for s in spans)
     premises = choose_premises(index, spans[0].text, most_words)
     assert (len(spans), len(premises)) == count
+
+
+HELP = (
+    'Backups are made every six hours and kept for 35 days. Annual plans are refunded '
+    'in full within 30 days of the first payment. After you close an account, we '
+    'delete its data after 90 days. Export as a spreadsheet is planned for next year. '
+    'You can pay by credit card or by direct debit. You can upgrade at any time, and '
+    'the change takes effect at once.'
+)
+
+
+@pytest.mark.parametrize(
+    'statement, sentences',
+    [
+        ('We keep backups for 30 days.', 1),
+        ('We keep backups for 35 days.', 3),
+        # Nothing tells another amount of refunds.
+        ('Annual plans are refunded within 30 days.', 3),
+        ('We make backups.', 1),
+    ],
+)
+def test_a_sentence_on_another_topic_supports_no_amount(statement, sentences):
+    premises = choose_premises(SentenceIndex(HELP), statement)
+    assert len([p for p in premises if len(p.chosen) == 1]) == sentences
+    (score,) = load_scorer('consistency').score([Example(HELP, statement)])
+    assert (score.label == Label.INCONSISTENT) == ('backups for 30' in statement)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_markup_goes_and_equal_characters_become_one(text, read):
     [
         ('It was made\nby Anna Keller. It\r\n  is old.', None),
         ('It was made,\nas all know,\nby Anna.', None),
+        ('It is kept in Leeds and\nDublin. We do not\naccept dogs.', None),
+        ('It opens at\n10:00 in winter.', None),
         (
             '- It was made\n- in 1950.\n- It is old.',
             'It was made\nin 1950.\nIt is old.',
@@ -86,6 +88,9 @@ STATEMENTS = [
         '| Risk | Owner | State |\n|---|---|---|\n| R-11 | Ivo Marek | open |\n'
         '| R-12 | Bea Okoye | closed |',
         'risk,owner,state\nR-11,Ivo Marek,open\nR-12,Bea Okoye,closed',
+        'Risk | Owner | State\nR-11 | Ivo Marek | open\nR-12 | Bea Okoye | closed',
+        'risk,owner,state\nR-10,"Abe, Ann",-\nR-11,Ivo Marek,open\n'
+        'R-12,"Bea Okoye",closed',
         'risk\towner\tstate\nR-11\tIvo Marek\topen\nR-12\tBea Okoye\tclosed',
         '[{"name": "R-11", "owner": "Ivo Marek", "state": "open"},\n'
         ' {"name": "R-12", "owner": "Bea Okoye", "state": "closed"}]',
@@ -113,6 +118,28 @@ def test_records_are_read_as_sentences_with_their_names(text):
 )
 def test_prose_is_not_read_as_records(text):
     assert 'The ' not in prepare_passage(text).text
+
+
+def test_cells_in_quotes_and_without_a_value():
+    text = prepare_passage('name,rooms,hosts\nR-1,-,"Abe, Ann"\nR-2,3,Bo').text
+    assert text.splitlines() == [
+        'The hosts of R-1 is Abe, Ann.',
+        'The rooms of R-2 is 3.',
+        'The hosts of R-2 is Bo.',
+    ]
+
+
+def test_a_table_without_a_rule_may_stand_below_a_heading_and_count_in_its_head():
+    text = prepare_passage(
+        'Fees\nCheck | Adults | Under 18\nA | £48 | free\nB | £9 | £5'
+    )
+    assert text.text.splitlines() == [
+        'Fees',
+        'The adults of A is £48.',
+        'The under 18 of A is free.',
+        'The adults of B is £9.',
+        'The under 18 of B is £5.',
+    ]
 
 
 def test_an_opening_time_keeps_the_name_of_its_list():

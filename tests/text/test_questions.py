@@ -18,6 +18,7 @@ from parlai_q2.text.questions import (
         "How many exactly, I couldn't say.",
         "i 'm not sure , i only know a bit about its history .",
         'I’ve no idea, sorry.',
+        'I could not find anything about a plug-in in our help pages.',
         "Sorry, but the rules I have don't say.",
         'The leaflet says nothing on that, please ask your doctor.',
         "Its age isn't mentioned here.",
