@@ -4,7 +4,7 @@ Finds the answer to a question in a passage, and quotes it.
 The shipped question-answering model reads the passage without the sentences that give
 orders to their reader, and returns the margin of its best answer over "no answer". The
 quote is the answer's sentence, with neighbours that fit; a list item or a command, with
-the line that introduces it; or a cell of a table, with the name of its row.
+the line that introduces it; or cells of a table, with the names of row and columns.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from parlai_q2.presets import load_preset
-from parlai_q2.retrieve.readers.block import find_cells
+from parlai_q2.retrieve.readers.block import CELL_SEPARATOR, find_cells
 from parlai_q2.scorers import backends
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span, heading_of
@@ -24,6 +24,8 @@ QUOTE_WORDS = 45
 LONGEST_QUOTE = 90
 # A longer first cell is not the name of its row.
 LONGEST_NAME = 12
+# A row with so many words is quoted as a whole.
+SHORT_ROW = 16
 # The place of a masked order.
 _GAP = re.compile(r' {8,}')
 
@@ -136,15 +138,15 @@ def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
     """
     cells = find_cells(text)
     if cells:
-        quote = _quote_row(cells, answer, words)
+        quote = _quote_row(text, cells, answer, words)
     else:
         quote = quote_at(text, answer.start, words)
     quote = _GAP.sub(' ', quote)
     return quote if count_words(quote) <= LONGEST_QUOTE else ''
 
 
-def _quote_row(cells: Sequence[Span], answer: Span, words: int) -> str:
-    first = cells[0]
+def _quote_row(text: str, cells: Sequence[Span], answer: Span, words: int) -> str:
+    row, first = text, cells[0]
     # If the cell is a question, the next cell is quoted.
     statements = [c for c in cells if not c.text.rstrip().endswith('?')] or cells
     cell = max(statements, key=lambda c: count_words(c.text))
@@ -160,8 +162,21 @@ def _quote_row(cells: Sequence[Span], answer: Span, words: int) -> str:
         rest = [c for c in statements if c is not first]
         if not rest:
             return text
-        text = max(rest, key=lambda c: count_words(c.text)).text
+        cell = max(rest, key=lambda c: count_words(c.text))
+        text = cell.text
+    # Of several values, the names of the columns tell which one it is.
+    values = {_column(row, c): c.text for c in cells if c is not first}
+    if len(values) > 1 and (column := _column(row, cell)):
+        named = [f'{name}: {value}' for name, value in values.items() if name]
+        short = '; '.join(named)
+        is_short = count_words(short) <= SHORT_ROW
+        return f'{first.text}, {short if is_short else f"{column}: {text}"}'
     return f'{first.text}: {text}'
+
+
+def _column(row: str, cell: Span) -> str:
+    """The name of a cell's column; empty if it has none."""
+    return row[: cell.start].rpartition(CELL_SEPARATOR)[2].strip().removesuffix(':')
 
 
 def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:

@@ -173,6 +173,11 @@ def test_quotes_both_of_two_similarly_likely_rows(margins, quote):
 
 
 ROW_OF_FAQ = 'q: How do I open it? | a: Press both ends. | n: 3'
+HOURS = 'Day: Wednesday | Morning: 8:30-12:30 | Afternoon: closed'
+PLANS = (
+    'plan: Team | price per month (monthly billing): €59 | price per month (annual '
+    'billing): €49 | support: e-mail and chat | users included: 10'
+)
 ROW_OF_OPTION = 'option: --lines | says how many | for: q2'
 
 
@@ -185,6 +190,9 @@ ROW_OF_OPTION = 'option: --lines | says how many | for: q2'
         # What the row is about goes with the cell that answers.
         (ROW_OF_OPTION, 'how many', '--lines: says how many'),
         (ROW_OF_OPTION, '--lines', '--lines: says how many'),
+        # Of several values, the columns' names tell which one it is.
+        (HOURS, '8:30', 'Wednesday, Morning: 8:30-12:30; Afternoon: closed'),
+        (PLANS, '€49', 'Team, price per month (annual billing): €49'),
         # A form's cell that is to be filled in says nothing.
         ('Name:  | Price: 4 | Size: 2', '4', '4: 2'),
         ('Name:  | Price: 4 euros', '4 euros', 'Name:  | Price: 4 euros'),
