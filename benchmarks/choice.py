@@ -37,7 +37,7 @@ from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.block import find_fragments
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
-    is_held_out,
+    is_held_out_pool,
     pair_on_passages,
     sentences_of,
 )
@@ -261,7 +261,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         sets[args.qa] = balanced(qa_pools(read_rows(args.qa)), args.limit)
     for name, pools in sets.items():
         if args.held_out and name in args.pools:
-            pools = [p for p in pools if is_held_out(p)]
+            pools = [p for p in pools if is_held_out_pool(p)]
         if args.pages and name in args.pools:
             pools = in_pages(pools, args.pages)
         if pools:

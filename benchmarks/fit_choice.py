@@ -35,7 +35,7 @@ from parlai_q2.rerank.worth import LEAST_VALUE, claims_nothing, rate_relevance
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
-from parlai_q2.zoo.train.relevance_pools import is_held_out
+from parlai_q2.zoo.train.relevance_pools import is_held_out_pool
 from parlai_q2.zoo.train.rows import read_rows
 
 FEATURES = (
@@ -217,7 +217,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             questions = balanced(qa_pools(read_rows(path)), QA_POOLS)
             read = read_pools(reranker, questions, rank(reranker, questions))
         else:
-            held_out = [pool for pool in read_rows(path) if is_held_out(pool)]
+            held_out = [pool for pool in read_rows(path) if is_held_out_pool(pool)]
             rankings = rank(reranker, held_out)
             read = read_pools(reranker, held_out, rankings)
             relevance += relevance_of(held_out, rankings)

@@ -11,15 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from parlai_q2.models.batches import length_batches, length_step, padded, read_batches
 from parlai_q2.models.converted.engine import GenerationSettings
-from parlai_q2.models.device import (
-    check_device,
-    inference,
-    length_batches,
-    length_step,
-    padded,
-    read_batches,
-)
+from parlai_q2.models.device import check_device, inference
 from parlai_q2.models.loading import (
     check_available,
     load_model,

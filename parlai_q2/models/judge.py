@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Engine
-from parlai_q2.models.device import (
-    inference,
+from parlai_q2.models.batches import (
     length_batches,
     length_step,
     map_unique,
     padded,
     read_batches,
 )
+from parlai_q2.models.device import inference
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows

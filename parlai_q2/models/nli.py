@@ -17,7 +17,7 @@ import numpy as np
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
-from parlai_q2.models.device import map_unique
+from parlai_q2.models.batches import map_unique
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.options import Word

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, not_finite
+from parlai_q2.models.batches import map_unique
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.engine import (
     ComputeType,
@@ -19,7 +20,6 @@ from parlai_q2.models.converted.engine import (
     GenerationSettings,
 )
 from parlai_q2.models.converted.folder import read_model
-from parlai_q2.models.device import map_unique
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual

@@ -69,7 +69,7 @@ def test_the_command_prints_constants_and_outcomes(tmp_path, monkeypatch, capsys
     pools.write_text(json.dumps(POOL))
     row = {'q': 'Who paid for it?', 'c': PASSAGE, 's': -1, 'a': ''}
     questions.write_text(json.dumps(row))
-    monkeypatch.setattr(fit_choice, 'is_held_out', lambda pool: True)
+    monkeypatch.setattr(fit_choice, 'is_held_out_pool', lambda pool: True)
     monkeypatch.setattr(fit_choice, 'balanced', lambda pools, limit: pools)
     begin = tmp_path / 'begin'
     begin.mkdir()

@@ -12,9 +12,10 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.generate.model import ModelPlace
 from parlai_q2.generate.strategies import Decoding
 from parlai_q2.generate.writer import Writer
-from parlai_q2.models import device
+from parlai_q2.models import batches, device
+from parlai_q2.models.batches import in_halves
 from parlai_q2.models.converted import engine
-from parlai_q2.models.device import choose_device, find_problem, in_halves, load_cublas
+from parlai_q2.models.device import choose_device, find_problem, load_cublas
 from parlai_q2.scorers import backends
 
 EXAMPLES = [
@@ -30,7 +31,7 @@ def afresh(monkeypatch):
     for function in cached:
         function.cache_clear()
     monkeypatch.setattr(backends, '_LOADED', {})
-    monkeypatch.setattr(device, '_warned_sizes', [])
+    monkeypatch.setattr(batches, '_warned_sizes', [])
     yield
     for function in cached:
         function.cache_clear()

@@ -15,7 +15,7 @@ from parlai_q2.zoo.train.block import TrainingBlock, blurred, misspell
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
-    is_held_out,
+    is_held_out_pool,
     pair_on_passages,
     yes_no_question,
 )
@@ -171,7 +171,7 @@ def test_pools_are_paired_on_their_passages():
 
 def test_a_fifth_of_the_passages_is_held_out():
     pools = [{'knowledge': [f'Passage {n}.', 'More.']} for n in range(1000)]
-    assert 150 < sum(map(is_held_out, pools)) < 250
+    assert 150 < sum(map(is_held_out_pool, pools)) < 250
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_the_labelled_pools(name, number, with_best):
     folder = Path(relevance_pools.__file__).parent
     pools = read_rows(str(folder / f'{name}.jsonl'))
     assert len(pools) == number
-    assert 0.15 < sum(map(is_held_out, pools)) / number < 0.25
+    assert 0.15 < sum(map(is_held_out_pool, pools)) / number < 0.25
     assert sum(any(map(is_best, pool['candidates'])) for pool in pools) == with_best
     for pool in pools:
         assert pool['knowledge']

@@ -65,7 +65,7 @@ def make_rows(args: argparse.Namespace, draw: random.Random) -> list[Row]:
     """Collect all rows, without logits, in random order."""
     rows: list[Row] = []
     for pool in read_rows(*args.pools):
-        if not relevance_pools.is_held_out(pool):
+        if not relevance_pools.is_held_out_pool(pool):
             for reply in pool['candidates']:
                 rows += rows_of(pool['knowledge'], reply['text'], draw)
     dialogues = read_rows(args.dialogues)

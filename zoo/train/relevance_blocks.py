@@ -28,7 +28,7 @@ from parlai_q2.zoo.train.relevance_pools import (
     Row,
     group_rows,
     is_best,
-    is_held_out,
+    is_held_out_pool,
     sentences_of,
     yes_no_question,
 )
@@ -80,7 +80,7 @@ class BlockSource:
             if row['src'] in REPLAYED:
                 self.by_support[SUPPORTED.get(row['y'], 0.0)].append(row)
         self.twins = [t for t in twins if len(t['p']) < LONGEST_PASSAGE]
-        self.pools = [p for p in pools if not is_held_out(p)]
+        self.pools = [p for p in pools if not is_held_out_pool(p)]
         self.by_passage = group_rows(self.pools, lambda p: p['knowledge'][0])
         short = [
             r for r in questions if '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE

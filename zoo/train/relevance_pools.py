@@ -28,7 +28,7 @@ _AUXILIARY = re.compile(
 )
 
 
-def is_held_out(pool: Row) -> bool:
+def is_held_out_pool(pool: Row) -> bool:
     """
     Whether a pool is for development; the hash of its first passage decides, 1 in 5 is.
     """

@@ -16,16 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.batches import equal_batches, padded_length, read_batches
 from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.converted.int8 import fit_16_bits
-from parlai_q2.models.device import (
-    equal_batches,
-    is_cpu,
-    load_cublas,
-    padded_length,
-    read_batches,
-)
+from parlai_q2.models.device import is_cpu, load_cublas
 from parlai_q2.models.folder import as_model_error
 from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from parlai_q2.benchmark.measuring import sample
-from parlai_q2.models.device import equal_batches
+from parlai_q2.models.batches import equal_batches
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
