@@ -32,6 +32,8 @@ MOST_FOR_TURNS, MOST_FOR_REPLY = 0.3, 0.35
 OUTPUTS = ('relevance', 'support')
 # The maximum number of characters of the knowledge that are read.
 KNOWLEDGE_CHARACTERS = 360
+# The number of sentences whose neighbours are read.
+CENTERS = 3
 # The lower bound of logits, and the logit of a blank reply.
 LEAST = -10.0
 
@@ -170,23 +172,27 @@ def join_turns(turns: Sequence[str]) -> str:
 
 def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     """
-    The last turns with the knowledge; of long knowledge, with the sentences that match
-    turn and reply best. Others would distract the model.
+    The last turns with the knowledge: of long knowledge, the sentences that match turn
+    and reply best, and then those that stand nearest to them.
 
     >>> add_knowledge(['Since when?'], 'It opened in 1969.', 'Since 1969.')
     'Since when? | It opened in 1969.'
     """
     index, left = index_passages(knowledge), KNOWLEDGE_CHARACTERS
-    texts = [sentence.text for sentence in index.sentences]
-    places = list(range(len(texts)))
-    if sum(map(len, texts)) > KNOWLEDGE_CHARACTERS:
-        places = index.best(' '.join([*turns[-TURNS:], reply]), len(texts))
+    places = range(len(index.sentences))
+    best = index.best(' '.join([*turns[-TURNS:], reply]), len(places))
+
+    def distance(place: int) -> int:
+        return min(abs(place - center) for center in best[:CENTERS])
+
     kept: list[int] = []
-    for place in places:
-        if len(texts[place]) <= left or not kept:
+    for place in dict.fromkeys([*best, *sorted(places, key=distance)]):
+        text = index.sentences[place].text
+        if len(text) <= left or not kept:
             kept.append(place)
-            left -= len(texts[place])
-    return f'{join_turns(turns)} | {" ".join(texts[n] for n in sorted(kept))}'
+            left -= len(text)
+    chosen = ' '.join(index.sentences[place].text for place in sorted(kept))
+    return f'{join_turns(turns)} | {chosen}'
 
 
 def _is_longer(tokens: Tokens, text: str, count: int) -> bool:

@@ -89,8 +89,17 @@ def test_reads_matching_sentences_anywhere_in_long_knowledge(at_the_end):
     passages = ['Bees have five eyes.', filler]
     knowledge = ' '.join(passages[::-1] if at_the_end else passages)
     text = add_knowledge(['How many eyes have bees?'], knowledge, 'They have five.')
-    # What has no word of the turn or the reply would distract the model.
-    assert text == 'How many eyes have bees? | Bees have five eyes.'
+    assert 'Bees have five eyes.' in text
+    assert len(text) < KNOWLEDGE_CHARACTERS + 50
+
+
+def test_reads_the_neighbours_of_matching_sentences():
+    filler = [f'The rock band {name * 40} was formed.' for name in 'abcdefgh']
+    filler[4:4] = ['Bees have five eyes.', 'Two of these are large.']
+    text = add_knowledge(['How many eyes?'], ' '.join(filler), 'They have five.')
+    read = text.partition(' | ')[2]
+    assert 'Bees have five eyes. Two of these are large.' in read
+    assert [name for name in 'abcdefgh' if name * 40 in read] == ['b', 'c', 'd', 'e']
 
 
 def test_reads_as_many_sentences_as_fit():
