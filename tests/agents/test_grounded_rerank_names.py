@@ -11,7 +11,7 @@ from tests.agents.hf_models import LESSONS, checkpoint
 from tests.agents.rerank_toys import AGENT, make_agent, reply_to
 
 GAME = 'Legend of the 9 is a samurai game for the Xbox 360 developed by Genki.'
-TURN = 'Hello, do you like football?'
+TURN = 'Hello, what do you do at weekends?'
 OPTIONS = {'model': AGENT, 'no_cuda': True, 'explain': 'none'}
 OPTIONS |= {'rerank_by': 'score_plus_generator'}
 
