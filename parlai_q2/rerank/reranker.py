@@ -83,7 +83,7 @@ class Reranker:
             )
         self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
         self.rule = rule or Rule()
-        if self.rule.threshold is None:
+        if self.rule.threshold is None and 0 <= self.chooser.threshold <= 1:
             self.rule = replace(self.rule, threshold=self.chooser.threshold)
         if isinstance(guards, bool):
             guards = GUARDS if guards else ()

@@ -165,10 +165,9 @@ def _quote_row(text: str, cells: Sequence[Span], answer: Span, words: int) -> st
         cell = max(rest, key=lambda c: count_words(c.text))
         text = cell.text
     # Of several values, the names of the columns tell which one it is.
-    values = {_column(row, c): c.text for c in cells if c is not first}
+    values = [(_column(row, c), c.text) for c in cells if c is not first]
     if len(values) > 1 and (column := _column(row, cell)):
-        named = [f'{name}: {value}' for name, value in values.items() if name]
-        short = '; '.join(named)
+        short = '; '.join(f'{name}: {value}' for name, value in values if name)
         is_short = count_words(short) <= SHORT_ROW
         return f'{first.text}, {short if is_short else f"{column}: {text}"}'
     return f'{first.text}: {text}'

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from parlai_q2.claims import Status
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.scorers.checked import check_values
-from parlai_q2.text.agreement import conflicts
+from parlai_q2.text.agreement import find_unsupported, index_amounts
 from parlai_q2.text.amounts import find_amounts
 from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.selection import SentenceIndex, stems
@@ -100,13 +100,27 @@ def _without_other_topics(
     if another one of them has its topic and another amount: "Backups are kept for 35
     days" speaks of "We keep backups for 30 days", and "Refunds take 30 days" does not.
     """
-    amounts = [statement[a.start : a.end] for a in find_amounts(statement)]
-    topic = stems(statement) - stems(' '.join(amounts))
+    amounts = find_amounts(statement)
+    texts = [statement[amount.start : amount.end] for amount in amounts]
+    topic = stems(statement) - stems(' '.join(texts))
     on_topic = [place for place in places if topic & index.stems[place]]
-    is_told = amounts and any(
-        conflicts(index.sentences[place].text, statement) for place in on_topic
+    is_told = any(
+        _tells_another(index.sentences[place].text, statement)
+        for place in on_topic
+        if amounts and 2 * len(topic & index.stems[place]) >= len(topic)
     )
     return on_topic if is_told else [*places]
+
+
+def _tells_another(sentence: str, statement: str) -> bool:
+    """Whether a sentence has another amount in a unit of a statement, and no bound."""
+    return any(
+        (known.dimension, known.size) == (claimed.dimension, claimed.size)
+        and claimed.dimension
+        and not known.bound
+        for claimed in find_unsupported(sentence, statement)
+        for known in index_amounts(sentence).amounts
+    )
 
 
 def make_statement(

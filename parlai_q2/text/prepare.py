@@ -39,12 +39,18 @@ _GOES_ON = r'(?:a[ \t]|[a-z]{2,}\b(?!\)))[^.!?:\n]{0,200}'
 _WRAPPED = re.compile(
     rf'(?<=[\w,)"\'-])[ \t\r]*\n[ \t]*(?={_GOES_ON}(?:\n[ \t]*{_GOES_ON}){{0,4}}[.!?])'
 )
-# A line that ends with one of these words goes on in the next one.
+# A line that ends with one of these words goes on in the next one; with one of the
+# second group only in small letters or a number ("log in" may end a line).
 _OPEN_WORDS = frozenset(
-    'a an the and or of in on at to for with by from than into between per our your '
-    'their its is are was were be not'.split()
+    'a an the and or of our your their its between per than'.split()
 )
-_LINE_BREAK = re.compile(r'[ \t\r]*\n[ \t]*(?=[^\W_]|["\'(])')
+_MAYBE_OPEN_WORDS = frozenset(
+    'in on at to for with by from into is are was were be not'.split()
+)
+_LONGEST_OPEN_WORD = 8
+_LINE_BREAK = re.compile(
+    r'(?<=[a-z])[ \t\r]*\n[ \t]*(?!\(?(?:\d{1,2}|[a-h])[.)][ \t])(?=[^\W_]|["\'(])'
+)
 _FENCE = re.compile(r'^[ \t]*```.*$', re.M)
 _HEADING = re.compile(r'^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$', re.M)
 _BULLET = re.compile(r'^[ \t]*(?:>[ \t]*)*[-*+•·◦▪‣][ \t]+', re.M)
@@ -220,8 +226,13 @@ def _join_lines(prepared: PreparedText) -> PreparedText:
         return None if line.lstrip().startswith('#') else ' '
 
     def join_open(match: re.Match[str]) -> str | None:
-        last_word = match.string[: match.start()].rpartition(' ')[2]
-        return join(match) if last_word in _OPEN_WORDS else None
+        text, place = match.string, match.start()
+        words = text[max(0, place - _LONGEST_OPEN_WORD) : place].split()
+        following = text[match.end()]
+        is_open = words[-1] in _OPEN_WORDS or (
+            words[-1] in _MAYBE_OPEN_WORDS and not following.isupper()
+        )
+        return join(match) if is_open else None
 
     if '\n' not in prepared.text:
         return prepared

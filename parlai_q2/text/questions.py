@@ -85,11 +85,13 @@ _DECLINES = re.compile(
     '|'.join(
         (
             # "I really don't know", "not sure", "I couldn't find any".
-            r"(?:^|\b(?:i|we))(?:'\w+| (?:am|are|do|did|have|had|can|could|would|\w+ly"
-            r'|just|rather))*'
+            r"(?:^|\b(?:i|we))(?:'\w+| (?:am|are|do|did|have|had|\w+ly|just|rather))*"
             rf' ?{_NOT}{_ADVERBS} (?:know|sure|certain|aware|say|tell|told|answer|find'
             r'|guess|heard|come across|confirm (?:that|it|whether|if)'
             r'|see \w+ mentioned)\b',
+            # "I could not find anything about it"; "find damage" is something else.
+            r'\b(?:i|we) (?:can|could) not find (?:anything|any (?:information|details'
+            r'|mention)) (?:about|on|of|regarding)\b',
             # "I'm not able to help with that"; "help with luggage" is something else.
             rf"(?:^|\b(?:i|we))(?:'\w+| (?:am|are))? ?{_NOT}{_ADVERBS} (?:help|assist)"
             r'(?: you)?(?: (?:with|on) (?:that|this|it|your \w+))?(?: here| there)?$',
@@ -220,7 +222,7 @@ _COURTESIES = re.compile(
             r'(?:i )?hope (?:this|that|it) helps(?: you)?',
             r'(?:i )?hope you (?:feel|get|are|have|had|enjoy|enjoyed)(?: \w+){0,4}',
             rf'(?:have|enjoy|wish you) (?:an?|the|your) (?:\w+ ){{0,2}}{_PERIOD}'
-            r'|enjoy (?:the|your) \w+',
+            r'|enjoy (?:the|your) (?:snow|meal|food|ride|walk|show|game|film|view)',
             r'(?:see|talk to|speak to) you(?: (?:tomorrow|soon|later|then|again))*',
             r'(?:(?:many|ok|okay|oh|great|perfect) )*(?:thanks|thank you|thx)'
             r'(?: (?:very|so) much| a lot| again)*'
@@ -273,12 +275,10 @@ def wants_answer(text: str) -> bool:
     >>> wants_answer('opening hours pls'), wants_answer('Yes please!')
     (True, False)
     """
-    if is_small_talk(text):
-        return False
     if is_question(text) or _REQUEST.match(text):
         return True
     last = _last_sentence(text)
-    if _INVERTED.match(last):
+    if _INVERTED.match(last) and not is_small_talk(text):
         return True
     polite = _POLITE.fullmatch(last)
     words = rouge_words(polite['thing']) if polite else []

@@ -35,6 +35,7 @@ _STATEMENT = re.compile(
 )
 
 
+_NUMBER = re.compile(r'\W*\d')
 # A cell of a row, by the mark between cells; one in quotes may have the mark in it.
 _CELL = {
     mark: re.compile(
@@ -230,34 +231,44 @@ def _read_table(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int
     return statements, rows if statements else 0
 
 
-def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
+def _read_rows(
+    lines: Sequence[Cell], place: int, marks: Sequence[str] = '|\t;,'
+) -> tuple[list[Statement], int]:
     """
     CSV, or a table without a rule: a header, and at least two rows of as many short
     cells.
     """
     if len(lines) - place < 3:
         return [], 0
-    for mark in ('|', '\t', ';', ','):
+    for mark in marks:
         header = _cells(lines[place], mark)
-        # "Under 18" heads a column of a table, but numbers are no header of CSV.
-        named = header[:1] if mark == '|' else header
-        if len(header) < 2 or not all(cell.text for cell in header):
-            continue
-        if any(_has_digit(cell.text) for cell in named):
+        if not _may_be_header(header, mark):
             continue
         statements: list[Statement] = []
-        rows = 1
+        rows, has_values, has_digits = 1, False, False
         for line in islice(lines, place + 1, None):
             cells = _cells(line, mark)
             if len(cells) != len(header) or not _are_cells(cells):
                 break
             statements += _read_row(header, cells)
+            # Without values, lines that end with commas would be a table.
+            has_values = has_values or any(cell.text for cell in cells[1:])
+            has_digits = has_digits or _has_digit(line.text)
             rows += 1
-        # Without values, lines that end with commas would be a table.
-        has_values = any(s.key.text != header[0].text for s in statements)
-        if rows > 2 and has_values and _are_cells(header):
+        # Without a digit, lines with bars may be links.
+        is_table = has_values and (has_digits or mark != '|')
+        if rows > 2 and is_table and _are_cells(header):
             return statements, rows
     return [], 0
+
+
+def _may_be_header(cells: Sequence[Cell], mark: str) -> bool:
+    """Whether cells may be the names of columns; "Under 18" only in a table."""
+    if len(cells) < (3 if mark == '|' else 2) or not all(cell.text for cell in cells):
+        return False
+    if mark == '|':
+        return not any(_NUMBER.match(cell.text) for cell in cells)
+    return not any(_has_digit(cell.text) for cell in cells)
 
 
 def _are_cells(cells: Sequence[Cell]) -> bool:
@@ -300,14 +311,14 @@ def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
     """A heading with at least two short lines below it."""
     name, first = _read_name(lines, place)
     below = place + first
-    if name is None or _read_table(lines, below)[1] or _read_rows(lines, below)[1]:
+    if name is None or _read_table(lines, below)[1] or _read_rows(lines, below, '|')[1]:
         return [], 0
     heading = lines[place].text
     is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
     rows = []
     for line in islice(lines, place + first, None):
         text = line.text.strip().lstrip('-*+• ')
-        is_item = text and not text.endswith(':') and '|' not in text
+        is_item = text and not text.endswith(':') and text.count('|') < 2
         if not is_item or not _is_short(text, MAX_LINE_WORDS):
             break
         rows.append(Cell(text, line.start + line.text.index(text)))

@@ -174,6 +174,7 @@ def test_quotes_both_of_two_similarly_likely_rows(margins, quote):
 
 ROW_OF_FAQ = 'q: How do I open it? | a: Press both ends. | n: 3'
 HOURS = 'Day: Wednesday | Morning: 8:30-12:30 | Afternoon: closed'
+SHORT = 'Wednesday, Morning: 8:30-12:30; Afternoon: closed'
 PLANS = (
     'plan: Team | price per month (monthly billing): €59 | price per month (annual '
     'billing): €49 | support: e-mail and chat | users included: 10'
@@ -191,7 +192,8 @@ ROW_OF_OPTION = 'option: --lines | says how many | for: q2'
         (ROW_OF_OPTION, 'how many', '--lines: says how many'),
         (ROW_OF_OPTION, '--lines', '--lines: says how many'),
         # Of several values, the columns' names tell which one it is.
-        (HOURS, '8:30', 'Wednesday, Morning: 8:30-12:30; Afternoon: closed'),
+        (HOURS, '8:30', SHORT),
+        (f'{HOURS} | Morning: by phone', '8:30', f'{SHORT}; Morning: by phone'),
         (PLANS, '€49', 'Team, price per month (annual billing): €49'),
         # A form's cell that is to be filled in says nothing.
         ('Name:  | Price: 4 | Size: 2', '4', '4: 2'),

@@ -1,5 +1,7 @@
 """Texts are prepared for scorers, and keep their offsets."""
 
+import time
+
 import pytest
 
 from parlai_q2.text.prepare import has_words, prepare, prepare_passage
@@ -52,6 +54,8 @@ def test_markup_goes_and_equal_characters_become_one(text, read):
         ('It was made,\nas all know,\nby Anna.', None),
         ('It is kept in Leeds and\nDublin. We do not\naccept dogs.', None),
         ('It opens at\n10:00 in winter.', None),
+        ('Wi-Fi is on\nThe door is open', 'Wi-Fi is on\nThe door is open'),
+        ('Log in, and\n2. go on', 'Log in, and\n2. go on'),
         (
             '- It was made\n- in 1950.\n- It is old.',
             'It was made\nin 1950.\nIt is old.',
@@ -111,6 +115,10 @@ def test_records_are_read_as_sentences_with_their_names(text):
         'Anna: Hi, how are you?\nBen: I am fine.\nAnna: Good.',
         'Bees, wasps and ants have wings.\nThey fly, and they sting.',
         'Note: it is old.',
+        'Home | About | Contact\nBlog | Shop | Help\nTerms | Privacy | Imprint',
+        '# Needed\n\n- flour, sifted\n- butter, melted\n- sugar, white\n',
+        'Our rooms:\nDouble, sea view\nSingle, garden view\nSuite, sea view',
+        'Price | 9 euros\nColour | red\nSize | large',
         '{"broken": ',
         '[1]\n',
         '',
@@ -118,6 +126,24 @@ def test_records_are_read_as_sentences_with_their_names(text):
 )
 def test_prose_is_not_read_as_records(text):
     assert 'The ' not in prepare_passage(text).text
+
+
+def test_rows_of_two_columns_keep_the_name_of_their_list():
+    text = prepare_passage('Opening hours:\nMonday | 9-17\nTuesday | closed').text
+    assert text.splitlines() == [
+        'Opening hours: Monday | 9-17.',
+        'Opening hours: Tuesday | closed.',
+    ]
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['a,b\n' + 'c,-\n' * 4000, 'and so on and the\n' * 20_000, f'a\n{" " * 9**5}-'],
+)
+def test_long_texts_are_read_in_little_time(text):
+    start = time.process_time()
+    prepare_passage(text)
+    assert time.process_time() - start < 5
 
 
 def test_cells_in_quotes_and_without_a_value():

@@ -48,6 +48,8 @@ def test_a_decline_says_what_the_speaker_or_the_text_does_not_know(reply):
     'reply, why',
     [
         ('The policy does not cover flood damage.', 'says what a policy covers'),
+        ('We could not find any damage on the car.', 'says what was found'),
+        ('I would not say it is far.', 'a claim in other words'),
         ("I don't know much, it is in Chile.", 'a claim behind a decline'),
         ("I'm not sure about that. It keeps five days.", 'the next sentence claims'),
         ('At noon. The oldest one I do not know.', 'the sentence before claims'),
@@ -194,6 +196,7 @@ def test_what_may_be_answered_by_yes_or_no(turn, asks_yes_no):
         ('How is it?', True),
         ('Thanks. Is there anything else to pay?', True),
         ('Good?', True),
+        ('Let me know about parking please', True),
         ('', False),
     ],
 )
