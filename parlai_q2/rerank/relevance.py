@@ -202,7 +202,7 @@ def read_knowledge(turn: Turn) -> str:
     >>> read_knowledge(Turn('plan,price\\nBasic,9 euros\\nPro,19 euros', ['How much?']))
     'The price of Basic is 9 euros.\\nThe price of Pro is 19 euros.'
     """
-    return PASSAGE_END.join(prepare_passage(p.text).text for p in turn.knowledge)
+    return PASSAGE_END.join(prepare_passage(text).text for text in turn.texts)
 
 
 def strip_chat(reply: str, turn_text: str) -> str:

@@ -145,8 +145,8 @@ def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
     return quote if count_words(quote) <= LONGEST_QUOTE else ''
 
 
-def _quote_row(text: str, cells: Sequence[Span], answer: Span, words: int) -> str:
-    row, first = text, cells[0]
+def _quote_row(row: str, cells: Sequence[Span], answer: Span, words: int) -> str:
+    first = cells[0]
     # If the cell is a question, the next cell is quoted.
     statements = [c for c in cells if not c.text.rstrip().endswith('?')] or cells
     cell = max(statements, key=lambda c: count_words(c.text))
@@ -167,9 +167,10 @@ def _quote_row(text: str, cells: Sequence[Span], answer: Span, words: int) -> st
     # Of several values, the names of the columns tell which one it is.
     values = [(_column(row, c), c.text) for c in cells if c is not first]
     if len(values) > 1 and (column := _column(row, cell)):
-        short = '; '.join(f'{name}: {value}' for name, value in values if name)
-        is_short = count_words(short) <= SHORT_ROW
-        return f'{first.text}, {short if is_short else f"{column}: {text}"}'
+        quote = '; '.join(f'{name}: {value}' for name, value in values if name)
+        if count_words(quote) > SHORT_ROW:
+            quote = f'{column}: {text}'
+        return f'{first.text}, {quote}'
     return f'{first.text}: {text}'
 
 

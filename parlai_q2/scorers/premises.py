@@ -101,13 +101,15 @@ def _without_other_topics(
     days" speaks of "We keep backups for 30 days", and "Refunds take 30 days" does not.
     """
     amounts = find_amounts(statement)
+    if not amounts:
+        return [*places]
     texts = [statement[amount.start : amount.end] for amount in amounts]
     topic = stems(statement) - stems(' '.join(texts))
     on_topic = [place for place in places if topic & index.stems[place]]
     is_told = any(
         _tells_another(index.sentences[place].text, statement)
         for place in on_topic
-        if amounts and 2 * len(topic & index.stems[place]) >= len(topic)
+        if 2 * len(topic & index.stems[place]) >= len(topic)
     )
     return on_topic if is_told else [*places]
 

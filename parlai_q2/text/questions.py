@@ -339,9 +339,12 @@ def is_small_talk(turn: str) -> bool:
     >>> is_small_talk('Is there anything else to pay?')
     False
     """
-    clauses = [c for c in _split_clauses(turn) if not _is_greeting(c)]
-    asks_how_one_is = clauses and all(map(_ASKS_HOW_ONE_IS.fullmatch, clauses))
-    return only_greets(turn) and ('?' not in turn or bool(asks_how_one_is))
+    if not only_greets(turn):
+        return False
+    if '?' not in turn:
+        return True
+    others = [c for c in _split_clauses(turn) if not _is_greeting(c)]
+    return bool(others) and all(map(_ASKS_HOW_ONE_IS.fullmatch, others))
 
 
 def only_asks_listener(sentence: str) -> bool:

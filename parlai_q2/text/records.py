@@ -316,7 +316,7 @@ def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
     heading = lines[place].text
     is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
     rows = []
-    for line in islice(lines, place + first, None):
+    for line in islice(lines, below, None):
         text = line.text.strip().lstrip('-*+• ')
         is_item = text and not text.endswith(':') and text.count('|') < 2
         if not is_item or not _is_short(text, MAX_LINE_WORDS):
