@@ -11,6 +11,7 @@ from parlai_q2.models.relevance import (
     KNOWLEDGE_CHARACTERS,
     LEAST,
     OUTPUTS,
+    PAGE_CHARACTERS,
     AnswerLogits,
     RelevanceModel,
     add_knowledge,
@@ -100,6 +101,15 @@ def test_reads_the_neighbours_of_matching_sentences():
     read = text.partition(' | ')[2]
     assert 'Bees have five eyes. Two of these are large.' in read
     assert [name for name in 'abcdefgh' if name * 40 in read] == ['b', 'c', 'd', 'e']
+
+
+def test_reads_only_matching_sentences_of_a_page():
+    filler = [f'The rock band {name * 90} was formed.' for name in 'abcdefghijkl']
+    filler[4:4] = ['Bees have five eyes.', 'Two of these are large.']
+    page = ' '.join(filler)
+    assert len(page) > PAGE_CHARACTERS
+    text = add_knowledge(['How many eyes?'], page, 'They have five.')
+    assert text == 'How many eyes? | Bees have five eyes.'
 
 
 def test_reads_as_many_sentences_as_fit():
