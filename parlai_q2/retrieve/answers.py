@@ -4,7 +4,9 @@ Finds the answer to a question in a passage, and quotes it.
 The shipped question-answering model reads the passage without the sentences that give
 orders to their reader, and returns the margin of its best answer over "no answer". The
 quote is the answer's sentence, with neighbours that fit; a list item or a command, with
-the line that introduces it; or cells of a table, with the names of row and columns.
+the line that introduces it; or cells of a table, with the names of row and columns. The
+shipped model of relevance, which reads replies for the choice, too, tells whether the
+quote answers.
 """
 
 import re
@@ -14,6 +16,7 @@ from typing import NamedTuple
 from parlai_q2.presets import load_preset
 from parlai_q2.retrieve.readers.block import CELL_SEPARATOR, find_cells
 from parlai_q2.scorers import backends
+from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span, heading_of
 
@@ -99,10 +102,11 @@ class Answer(NamedTuple):
 
 
 class AnswerReader:
-    """Reads passages for the answers to questions, with the shipped model."""
+    """Reads passages for the answers to questions, with the shipped models."""
 
     def __init__(self) -> None:
         self._model = backends.answerer(load_preset('mini'), backends.ANY)
+        self._relevance = backends.relevance(load_preset('mini'))
 
     def read(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer]:
         """
@@ -126,6 +130,24 @@ class AnswerReader:
             )
             answers.append(Answer(Span(passage.text[start:end], start, end), margin))
         return answers
+
+    def rate(self, quotes: Sequence[tuple[Sequence[str], Passage, str]]) -> list[float]:
+        """
+        Rate how surely quotes are the best reply to a question.
+
+        :param quotes: B times the turns up to the question, a passage and its quote.
+        :return: B logits.
+        """
+        inputs = [
+            (_with_heading(passage), history, quote)
+            for history, passage, quote in quotes
+        ]
+        return [logits.best for logits in self._relevance.predict_answers(inputs)]
+
+
+def _with_heading(passage: Passage) -> str:
+    heading, text = heading_of(passage), prepare_passage(passage.text).text
+    return f'{heading}\n{text}' if heading else text
 
 
 def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:

@@ -4,9 +4,10 @@ Finds the passages that the reply to a turn should rest on.
 A turn is searched for together with earlier turns that it depends on. Passages are
 ordered by nearness (:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest are
 read for an answer, without the orders in them. The probability that a passage answers
-is a logistic of the reader's margin and the nearness. Only answering passages are kept:
-a reply from another one would be true, but no answer. If a turn is not a question, and
-no passage answers it, the last two turns are searched for, with names of earlier ones.
+is a logistic of the reader's margin, the nearness, and how surely the model of
+relevance takes its quote for the best reply. Only answering passages are kept: a reply
+from another one would be true, but no answer. If a turn asks nothing, and no
+passage answers it, the last two turns are searched for, with names of earlier ones.
 
 Small talk gets one of the replies in ``small_talk.yaml``: no document says how to reply
 to "thanks!". A generator that is shown a document quotes it, and without one it makes
@@ -15,9 +16,11 @@ something up.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import nlargest
 from importlib.resources import files
+from math import inf
 
 import yaml
 
@@ -42,7 +45,7 @@ from parlai_q2.retrieve.search import (
 )
 from parlai_q2.retrieve.store import passage_name
 from parlai_q2.retrieve.words import chat_weight, split_words
-from parlai_q2.text.questions import asks_how_or_why, is_question
+from parlai_q2.text.questions import asks_how_or_why, wants_answer
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
@@ -101,31 +104,32 @@ def courtesy(text: str) -> str | None:
 
 def may_ask(turn: str) -> bool:
     """
-    Whether a turn is a question, expresses a wish, or is not a sentence. Statements do
-    not ask for a quote from documents.
+    Whether a turn is a question or a request, expresses a wish, or is not a sentence.
+    Statements do not ask for a quote from documents.
 
-    >>> may_ask('opening hours please'), may_ask('I hate these opening hours!')
+    >>> may_ask('Tell me how I park'), may_ask('I hate these opening hours!')
     (True, False)
     """
     text = turn.lower()
-    if is_question(text) or _WANTS.search(text):
+    if wants_answer(text) or _WANTS.search(text):
         return True
     return bool(text.strip()) and not _STATES.search(text)
 
 
 # The log odds that a passage answers have these weights of the reader's margin in
-# logits, within the bounds, and of its nearness to the question, and a constant. A
-# table's row is not a sentence, so the reader's margins are lower for it. Fitted by
-# hand to the questions of tests/retrieve/faqs/questions.jsonl to questions3.jsonl; a
-# test asks them again, and docs/research.md has the counts on fresh ones.
-PROSE_WEIGHTS, ROW_WEIGHTS = (0.187, 6.3, -6.18), (0.14, 8.0, -6.0)
+# logits, within the bounds, of its nearness to the question, and of the rating of its
+# quote in logits, and a constant. A logistic regression on the questions of
+# benchmarks/documents and tests/retrieve/faqs; docs/research.md has its results.
+MARGIN_WEIGHT, NEARNESS_WEIGHT, RATING_WEIGHT, CONSTANT = 0.055, 11.3, 0.51, -8.28
 MARGIN_BOUNDS = (-10.0, 20.0)
+# The number of likeliest passages whose quotes are rated.
+MAX_RATED = 3
 # Instructions often stand under a heading that names them: for questions about how
 # something is done, this weight times the heading's nearness is added.
 HEADING_WEIGHT = 2.0
 # A less likely passage does not answer; a passage within this many logits of the
 # likeliest is kept, too.
-LEAST_CHANCE, TOLERANCE = 0.2, 0.8
+LEAST_CHANCE, TOLERANCE = 0.28, 0.8
 
 
 @dataclass(frozen=True)
@@ -135,15 +139,15 @@ class PassageReading:
 
     :param text: the passage's text as read: without orders.
     :param nearness: the passage's nearness to the question.
-    :param is_how_or_why: whether the question asks how something is done, which a
-        table's row seldom answers.
+    :param rating: how surely its quote is the best reply, in logits; -inf if it was not
+        rated.
     """
 
     passage: Passage
     text: str
     answer: Answer
     nearness: float
-    is_how_or_why: bool = False
+    rating: float = -inf
 
     @property
     def is_row(self) -> bool:
@@ -151,13 +155,16 @@ class PassageReading:
         return bool(find_cells(self.text))
 
     @property
-    def logit(self) -> float:
-        """The log odds that it answers."""
-        is_prose = self.is_how_or_why or not self.is_row
-        of_margin, of_nearness, constant = PROSE_WEIGHTS if is_prose else ROW_WEIGHTS
+    def promise(self) -> float:
+        """What margin and nearness add to the log odds that it answers."""
         least, most = MARGIN_BOUNDS
         margin = min(max(self.answer.margin, least), most)
-        return of_margin * margin + of_nearness * self.nearness + constant
+        return MARGIN_WEIGHT * margin + NEARNESS_WEIGHT * self.nearness
+
+    @property
+    def logit(self) -> float:
+        """The log odds that it answers; -inf if it was not rated."""
+        return self.promise + RATING_WEIGHT * self.rating + CONSTANT
 
     @property
     def table(self) -> tuple[str, str] | None:
@@ -228,7 +235,7 @@ class Grounder:
             other += [
                 place
                 for place in asking
-                if grounded[place].declined and not is_question(histories[place][-1])
+                if grounded[place].declined and not wants_answer(histories[place][-1])
             ]
         if other:
             knowledge = self._find([histories[place] for place in other])
@@ -257,21 +264,40 @@ class Grounder:
         for history, candidates in zip(histories, nearest, strict=True):
             pairs += [(history[-1], p._replace(text=text)) for p, text, _ in candidates]
         answers = iter(self.reader.read(pairs) if self.reader else ())
-        grounded = []
-        for history, candidates in zip(histories, nearest, strict=True):
-            is_how_or_why = asks_how_or_why(history[-1])
-            readings = [
-                PassageReading(
-                    passage,
-                    text=text,
-                    answer=next(answers),
-                    nearness=nearness,
-                    is_how_or_why=is_how_or_why,
-                )
+        readings = [
+            [
+                PassageReading(passage, text, next(answers), nearness)
                 for passage, text, nearness in candidates
             ]
-            grounded.append(self.choose(history[-1], readings))
-        return grounded
+            for candidates in nearest
+        ]
+        rated = self._rate(histories, readings)
+        return [
+            self.choose(history[-1], of_turn)
+            for history, of_turn in zip(histories, rated, strict=True)
+        ]
+
+    def _rate(
+        self,
+        histories: Sequence[Sequence[str]],
+        readings: Sequence[Sequence[PassageReading]],
+    ) -> list[list[PassageReading]]:
+        """Rate the quotes of the :data:`MAX_RATED` likeliest readings of each turn."""
+        to_rate = list[tuple[int, int]]()
+        for turn, of_turn in enumerate(readings):
+            places = range(len(of_turn))
+            likeliest = nlargest(MAX_RATED, places, key=lambda n: of_turn[n].promise)
+            to_rate += [(turn, place) for place in likeliest]
+        quotes = []
+        for turn, place in to_rate:
+            reading = readings[turn][place]
+            passage = reading.passage._replace(text=reading.text)
+            quotes.append((histories[turn], passage, reading.quote()))
+        rated = list(map(list, readings))
+        ratings = self.reader.rate(quotes) if self.reader else []
+        for (turn, place), rating in zip(to_rate, ratings, strict=True):
+            rated[turn][place] = replace(rated[turn][place], rating=rating)
+        return rated
 
     def _find_nearest(
         self, question: str, history: Sequence[str], hits: Sequence[Hit]

@@ -42,10 +42,10 @@ def test_the_passage_that_answers_is_kept_alone(grounders):
 
 
 class Sure:
-    """Finds passages of a year each, and reads the year as surely as it is told."""
+    """Finds passages of a year each, and is as sure of them as it is told."""
 
-    def __init__(self, *margins):
-        self.margins = margins
+    def __init__(self, *margins, ratings=(2.0,) * 9):
+        self.margins, self.ratings = margins, ratings
 
     def search(self, queries, k):
         passages = [Passage(f'In 199{n}.') for n in range(len(self.margins))]
@@ -54,6 +54,9 @@ class Sure:
     def read(self, pairs):
         years = [Span(p.text[3:7], 3, 7) for _, p in pairs]
         return [*map(Answer, years, self.margins)]
+
+    def rate(self, quotes):
+        return [self.ratings[int(quote[6])] for _, _, quote in quotes]
 
 
 class Near:
@@ -64,19 +67,25 @@ class Near:
 
 
 @pytest.mark.parametrize(
-    'margins, expected',
+    'margins, ratings, expected',
     [
-        ((10.0, 6.0), ['1990', '1991']),  # each logit of the reader counts 0.187
-        ((6.0, 10.0), ['1991', '1990']),
-        ((10.0, 5.0), ['1990']),  # and 0.8 less is no answer
-        ((5.5, 5.0), ['1990']),  # nor is what is less likely than 0.2
-        ((5.3, 5.3), []),
+        # Each logit of the reader's margin counts 0.055, and of a rating 0.51.
+        ((10.0, 3.0), (2.0, 2.0), ['1990', '1991']),
+        ((3.0, 10.0), (2.0, 2.0), ['1991', '1990']),
+        ((3.0, 10.0), (4.0, 2.0), ['1990', '1991']),
+        # 0.8 less is no answer, nor is what is less likely than 0.28.
+        ((15.0, 0.0), (2.0, 2.0), ['1990']),
+        ((10.0, 10.0), (2.0, 0.4), ['1990']),
+        ((0.9, 0.9), (1.0, 1.0), ['1990', '1991']),
+        ((0.7, 0.7), (1.0, 1.0), []),
         # Surer than 20 logits is as sure.
-        ((40.0, 20.0), ['1990', '1991']),
+        ((40.0, 20.0), (2.0, 2.0), ['1990', '1991']),
+        # Only three are rated.
+        ((9.0, 9.0, 9.0, 8.0), (2.0,) * 4, ['1990', '1991', '1992']),
     ],
 )
-def test_the_likeliest_answers_are_kept(monkeypatch, margins, expected):
-    sure = Sure(*margins)
+def test_the_likeliest_answers_are_kept(monkeypatch, margins, ratings, expected):
+    sure = Sure(*margins, ratings=ratings)
     grounder = Grounder(sure, sure)
     monkeypatch.setattr(grounder, '_nearness', Near())
     (turn_knowledge,) = grounder.ground([['When was it?']])
@@ -151,7 +160,7 @@ def test_quotes_the_cell_of_a_table(ask_files):
     [
         ((9.0, 8.0), 'red: wavy\ngreen: straight'),
         ((8.0, 9.0), 'green: straight\nred: wavy'),
-        ((12.0, 6.0), 'red: wavy'),
+        ((22.0, 4.0), 'red: wavy'),
     ],
 )
 def test_quotes_both_of_two_similarly_likely_rows(margins, quote):
@@ -163,7 +172,7 @@ def test_quotes_both_of_two_similarly_likely_rows(margins, quote):
         place = text.index(line)
         passage = Passage(text, source=Source('a.md', 'Marks'))
         span = Span(line, place, place + len(line))
-        read.append(PassageReading(passage, text, Answer(span, margin), 0.7))
+        read.append(PassageReading(passage, text, Answer(span, margin), 0.7, 1.0))
     grounder = Grounder(Sure(), AnswerReader())
     assert grounder.choose('Which line is it?', read).quote == quote
     # Those of another table stay out.
@@ -232,6 +241,9 @@ def test_words_to_search_for_are_read_as_a_question(grounders):
         turn_knowledge = ground(grounders, 'hotel', message)
         assert turn_knowledge.question == message
         assert 'breakfast' in turn_knowledge.quote.lower()
+    # A request is declined if no document answers it.
+    assert ground(grounders, 'hotel', 'Tell me about breakfast').quote
+    assert ground(grounders, 'hotel', 'Tell me about the casino').declined
     for message in ('I hate this breakfast!', 'swimming dolphins'):
         turn_knowledge = ground(grounders, 'hotel', message)
         assert not turn_knowledge.declined
