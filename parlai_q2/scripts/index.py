@@ -125,7 +125,7 @@ def run(opt: Options) -> Manifest:
     for problem in changes.refused:
         refused.add(problem)
     log.info(
-        f'{index}: {manifest.passages:,} passages of {manifest.documents:,} documents '
+        f'{index}: passages: {manifest.passages:,}, documents: {manifest.documents:,} '
         f'({len(changes.added)} added, {len(changes.changed)} changed, '
         f'{len(changes.removed)} removed, {changes.unchanged} unchanged, '
         f'{len(changes.refused)} left out).'
@@ -138,7 +138,8 @@ def run(opt: Options) -> Manifest:
 def _verify(folder: Path) -> Manifest:
     manifest = Index(folder, verify=True).manifest
     log.info(
-        f'{folder}: {manifest.passages:,} passages of {manifest.documents:,} '
-        f'documents, as they were written. Searched by {manifest.settings.search.by}.'
+        f'{folder}: passages: {manifest.passages:,}, documents: '
+        f'{manifest.documents:,}, as they were written. Searched by '
+        f'{manifest.settings.search.by}.'
     )
     return manifest
