@@ -10,7 +10,7 @@ answer. ``--fit`` prints the weights of :mod:`parlai_q2.retrieve.grounding`, fit
 the passages that were rated:
 
     python -m benchmarks.find_answers --fit benchmarks/documents/dev/questions.jsonl
-        tests/retrieve/faqs/questions.jsonl tests/retrieve/faqs/questions2.jsonl
+        tests/retrieve/faqs/questions.jsonl
 
 There, a row has ``answers`` instead of ``keys``, and the ``heading`` of the right
 passage.
@@ -64,8 +64,6 @@ def ask(
         rows = [{'keys': row.get('answers'), **row} for row in read_rows(str(path))]
         for name in dict.fromkeys(row['documents'] for row in rows):
             documents = [p for p in path.parent.iterdir() if name in (p.name, p.stem)]
-            if not documents:
-                continue
             with tempfile.TemporaryDirectory() as folder:
                 build(list(map(str, documents)), Path(folder))
                 grounder = RecordingGrounder(Index(folder), reader)
