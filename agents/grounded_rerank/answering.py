@@ -4,10 +4,10 @@ words, or a courtesy), and returns it if no candidate surely answers.
 
 A reply may be true and still answer nothing: "How much is breakfast?" - "It is served
 from 7 to 10." The choice reads whether candidates answer
-(:mod:`parlai_q2.rerank.relevance`). If the best one is not grounded or does not answer,
-or if it is an answer to a yes-no question, the reply quotes the document. The agent
-declines a question that no document answers. A turn that asks nothing gets a courtesy
-unless the best reply fits it, and is grounded or claims nothing.
+(:mod:`parlai_q2.rerank.relevance`). If the best one is not grounded, does not answer or
+adds chat, or if it is an answer to a yes-no question, the reply quotes the document.
+The agent declines a question that no document answers. A turn that asks nothing gets a
+courtesy unless the best reply fits it, and is grounded or claims nothing.
 """
 
 import re
@@ -19,6 +19,7 @@ from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.rerank.choice import MIN_RELEVANCE, SURE_RELEVANCE, Reason, Rule, choose
+from parlai_q2.rerank.relevance import strip_chat
 from parlai_q2.text.questions import is_yes_no_question, only_greets
 
 # The strategies of ready replies, and the reasons to choose them.
@@ -94,7 +95,10 @@ def _fits(candidate: Candidate, turn_text: str) -> bool:
 
 
 def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
-    """Whether a candidate is grounded and surely answers the turn's question."""
+    """
+    Whether a candidate is grounded and surely answers the turn's question, without chat
+    that nobody asked for.
+    """
     score, relevance = candidate.score, candidate.relevance
     return (
         score is not None
@@ -104,6 +108,8 @@ def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
         # It is harder to tell whether a yes or a no is right.
         and not is_yes_no_question(knowledge.question)
         and not _hedges(candidate)
+        # "I agree. It costs 14 euros."
+        and strip_chat(candidate.text, knowledge.question) == candidate.text
     )
 
 

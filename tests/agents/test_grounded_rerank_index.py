@@ -106,6 +106,8 @@ def asked(question, answer, quote='It costs 14 euros.'):
         ('How much is breakfast?', 'It is served daily.', None, False),
         ('How much is breakfast?', "I don 't know. It costs 14 euros.", 0.9, False),
         ('How much is breakfast?', 'It costs 14 euros, I think.', 0.9, False),
+        ('How much is breakfast?', 'I agree. It costs 14 euros.', 0.9, False),
+        ('How much is breakfast?', 'It costs 14 euros. Do you eat it?', 0.9, False),
         # Whether yes or no is right is harder to tell.
         ('Is breakfast free?', 'Yes, it costs 14 euros.', 0.9, False),
     ],
