@@ -4,16 +4,15 @@ that these do not answer are declined:
 
     python -m benchmarks.find_answers benchmarks/documents/test/questions.jsonl
 
-A row has ``documents`` (the name of a file beside the questions), ``question`` and
-``keys``: pieces of the document of which a right quote has one; none if it has no
+A row has ``documents`` (the name or stem of a file beside the questions), ``question``
+and ``keys``: pieces of the document of which a right quote has one; none if it has no
 answer. ``--fit`` prints the weights of :mod:`parlai_q2.retrieve.grounding`, fitted to
-the passages that were rated:
+all passages that were read:
 
-    python -m benchmarks.find_answers --fit benchmarks/documents/dev/questions.jsonl
+    python -m benchmarks.find_answers --fit benchmarks/documents/dev/questions.jsonl \\
         tests/retrieve/faqs/questions.jsonl
 
-There, a row has ``answers`` instead of ``keys``, and the ``heading`` of the right
-passage.
+There, rows have the ``heading`` of the right passage instead of ``keys``.
 """
 
 import argparse
@@ -32,13 +31,15 @@ from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.grounding import MARGIN_BOUNDS, Grounder, PassageReading
 from parlai_q2.retrieve.index import Index
+from parlai_q2.turns import Passage
 from parlai_q2.zoo.train.rows import read_rows
 
 OUTCOMES = ('right', 'another quote', 'declined', 'no question')
+WEIGHTS = ('margin', 'nearness', 'rating', 'constant')
 # The weight of the weights' squares.
 RIDGE = 1e-4
 # The text of a number, a word or a price.
-_WORD = re.compile(r'[\w.%€£$:]+')
+_WORD = re.compile(r'[€£$]?\w+(?:[.:]\w+)*%?')
 
 Row = dict[str, Any]
 
@@ -61,7 +62,7 @@ def ask(
     """Ask the questions of files, each of its document: rows, answers and readings."""
     reader = AnswerReader()
     for path in paths:
-        rows = [{'keys': row.get('answers'), **row} for row in read_rows(str(path))]
+        rows = read_rows(str(path))
         for name in dict.fromkeys(row['documents'] for row in rows):
             documents = [p for p in path.parent.iterdir() if name in (p.name, p.stem)]
             with tempfile.TemporaryDirectory() as folder:
@@ -78,63 +79,66 @@ def outcome(row: Row, found: TurnKnowledge) -> str:
     """What became of a question: one of :data:`OUTCOMES`."""
     if found.declined:
         return 'declined'
-    if not found.quote:
+    if not found.question:
         return 'no question'
-    return 'right' if has_key(row, found.quote) else 'another quote'
+    is_right = _has_answer(row, found.passages[0], found.quote)
+    return 'right' if is_right else 'another quote'
 
 
-def has_key(row: Row, text: str) -> bool:
-    """Whether a text has the answer to a question."""
-    words = _words(text)
-    return any(_words(key) in words for key in row['keys'])
+def is_answerable(row: Row) -> bool:
+    """Whether the documents have the answer to a question."""
+    return bool(row['keys'] if 'keys' in row else row['heading'])
 
 
 def fit_weights(asked: Sequence[tuple[Row, Sequence[PassageReading]]]) -> np.ndarray:
     """
-    Fit the weights of margin, nearness and rating, and the constant, [4], to the rated
+    Fit the weights of margin, nearness and rating, and the constant, [4], to the
     readings of questions.
     """
     features, labels = [], []
     for row, readings in asked:
         for reading in readings:
-            if np.isfinite(reading.rating):
-                margin = np.clip(reading.answer.margin, *MARGIN_BOUNDS)
-                features.append([margin, reading.nearness, reading.rating])
-                labels.append(_is_right(row, reading))
+            margin = np.clip(reading.answer.margin, *MARGIN_BOUNDS)
+            features.append([margin, reading.nearness, reading.answer.rating])
+            labels.append(_has_answer(row, reading.passage, reading.text))
     weights = fit(
         np.array(features), np.array(labels, dtype=float), np.ones(len(labels)), RIDGE
     )
     return np.array([*weights.weights, weights.intercept])
 
 
-def _is_right(row: Row, reading: PassageReading) -> bool:
-    """Whether a passage has the answer to a question."""
-    source = reading.passage.source
-    if source is not None and row.get('heading'):
-        return bool(row['keys']) and source.heading.endswith(row['heading'])
-    return has_key(row, reading.text)
+def _has_answer(row: Row, passage: Passage, text: str) -> bool:
+    """Whether a text of a passage has the answer to a question."""
+    if 'keys' in row:
+        words = _words(text)
+        return any(_words(key) in words for key in row['keys'])
+    # The heading of a table's row is one of its cells.
+    heading = passage.source.heading if passage.source else ''
+    return is_answerable(row) and row['heading'] in f'{heading}\n{passage.text}'
 
 
 def _words(text: str) -> str:
-    return ' '.join(_WORD.findall(text.lower()))
+    return f' {" ".join(_WORD.findall(text.lower()))} '
 
 
 def main() -> None:
     """Ask all questions of files, and print what became of them."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.find_answers')
-    parser.add_argument('questions', nargs='+', type=Path)
-    parser.add_argument('--fit', action='store_true')
+    parser.add_argument('questions', nargs='+', type=Path, help='files of questions')
+    parser.add_argument('--fit', action='store_true', help='fit the weights, too')
     args = parser.parse_args()
     asked = list(ask(args.questions))
     counts = Counter(
-        (bool(row['keys']), outcome(row, found)) for row, found, _ in asked
+        (is_answerable(row), outcome(row, found)) for row, found, _ in asked
     )
     for has_answer, kind in ((True, 'answerable'), (False, 'unanswerable')):
         total = sum(n for (had, _), n in counts.items() if had == has_answer)
         shown = '  '.join(f'{name} {counts[has_answer, name]}' for name in OUTCOMES)
         print(f'{kind} {total:4}  {shown}')
     if args.fit:
-        print(fit_weights([(row, readings) for row, _, readings in asked]).round(3))
+        weights = fit_weights([(row, readings) for row, _, readings in asked])
+        for name, weight in zip(WEIGHTS, weights, strict=True):
+            print(f'{name} {weight:.3f}')
 
 
 if __name__ == '__main__':

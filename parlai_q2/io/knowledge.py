@@ -189,7 +189,8 @@ class TurnKnowledge(NamedTuple):
         reads knowledge finds it, too.
     :param in_text: whether it is in the text of this message or an earlier one.
     :param searched: whether documents were searched for it.
-    :param declined: whether the turn is a question that nothing in them answers.
+    :param declined: whether the turn is a question or request that nothing in them
+        answers.
     :param question: the turn's question, if documents answer it.
     :param sentences: the sentences that answer it, the surest first.
     :param answers: the answers in these sentences.

@@ -32,9 +32,9 @@ MOST_FOR_TURNS, MOST_FOR_REPLY = 0.3, 0.35
 OUTPUTS = ('relevance', 'support')
 # The maximum number of characters of the knowledge that are read.
 KNOWLEDGE_CHARACTERS = 360
-# The number of sentences whose neighbours are read, and the number of characters from
-# which knowledge is a page, whose neighbours may be on other topics.
-CENTERS, PAGE_CHARACTERS = 3, 1000
+# The number of sentences whose neighbours are read. In longer knowledge (a page, or
+# several passages), neighbours are often on another topic, and are not read.
+CENTERS, CLOSE_CHARACTERS = 3, 1000
 # The lower bound of logits, and the logit of a blank reply.
 LEAST = -10.0
 
@@ -174,7 +174,7 @@ def join_turns(turns: Sequence[str]) -> str:
 def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     """
     The last turns with the knowledge: of long knowledge, the sentences that match turn
-    and reply best, and then, unless it is a page, those that stand nearest to them.
+    and reply best, and then, unless it is very long, those that stand nearest to them.
 
     >>> add_knowledge(['Since when?'], 'It opened in 1969.', 'Since 1969.')
     'Since when? | It opened in 1969.'
@@ -186,8 +186,8 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     def distance(place: int) -> int:
         return min(abs(place - center) for center in best[:CENTERS])
 
-    is_page = len(knowledge) > PAGE_CHARACTERS
-    near = [] if is_page else sorted(places, key=distance)
+    is_close = len(knowledge) <= CLOSE_CHARACTERS
+    near = sorted(places, key=distance) if is_close else []
     kept: list[int] = []
     for place in dict.fromkeys([*best, *near]):
         text = index.sentences[place].text

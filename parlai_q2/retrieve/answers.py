@@ -5,8 +5,7 @@ The shipped question-answering model reads the passage without the sentences tha
 orders to their reader, and returns the margin of its best answer over "no answer". The
 quote is the answer's sentence, with neighbours that fit; a list item or a command, with
 the line that introduces it; or cells of a table, with the names of row and columns. The
-shipped model of relevance, which reads replies for the choice, too, tells whether the
-quote answers.
+model of relevance, which also reads replies for the choice, rates the quote.
 """
 
 import re
@@ -95,10 +94,12 @@ class Answer(NamedTuple):
 
     :param span: its place in the passage's text; empty if the heading has the answer.
     :param margin: its margin over "no answer", in logits.
+    :param rating: how surely its quote is the best reply, in logits.
     """
 
     span: Span
     margin: float
+    rating: float
 
 
 class AnswerReader:
@@ -108,19 +109,20 @@ class AnswerReader:
         self._model = backends.answerer(load_preset('mini'), backends.ANY)
         self._relevance = backends.relevance(load_preset('mini'))
 
-    def read(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer]:
+    def read(self, pairs: Sequence[tuple[Sequence[str], Passage]]) -> list[Answer]:
         """
         Find the best answer to each question in its passage, however unsure.
 
-        :param pairs: B questions with passages, which are read with their headings.
+        :param pairs: B times the turns up to the question, oldest first, and a passage,
+            which is read with its heading.
         """
         headings = [heading_of(passage) for _, passage in pairs]
         headings = [f'{heading}\n' if heading else '' for heading in headings]
         texts = [
-            (question, heading + passage.text)
-            for (question, passage), heading in zip(pairs, headings, strict=True)
+            (history[-1], heading + passage.text)
+            for (history, passage), heading in zip(pairs, headings, strict=True)
         ]
-        answers = []
+        spans, margins = [], []
         for (span, margin), heading, (_, passage) in zip(
             self._model.with_margins(texts), headings, pairs, strict=True
         ):
@@ -128,26 +130,20 @@ class AnswerReader:
             start, end = (
                 max(0, place - len(heading)) for place in (span or NO_SPAN)[1:]
             )
-            answers.append(Answer(Span(passage.text[start:end], start, end), margin))
-        return answers
-
-    def rate(self, quotes: Sequence[tuple[Sequence[str], Passage, str]]) -> list[float]:
-        """
-        Rate how surely quotes are the best reply to a question.
-
-        :param quotes: B times the turns up to the question, a passage and its quote.
-        :return: B logits.
-        """
-        inputs = [
-            (_with_heading(passage), history, quote)
-            for history, passage, quote in quotes
+            spans.append(Span(passage.text[start:end], start, end))
+            margins.append(margin)
+        quotes = [
+            (
+                heading + prepare_passage(passage.text).text,
+                history,
+                quote_answer(passage.text, span) or span.text or passage.text,
+            )
+            for span, heading, (history, passage) in zip(
+                spans, headings, pairs, strict=True
+            )
         ]
-        return [logits.best for logits in self._relevance.predict_answers(inputs)]
-
-
-def _with_heading(passage: Passage) -> str:
-    heading, text = heading_of(passage), prepare_passage(passage.text).text
-    return f'{heading}\n{text}' if heading else text
+        ratings = [logits.best for logits in self._relevance.predict_answers(quotes)]
+        return [*map(Answer, spans, margins, ratings)]
 
 
 def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:

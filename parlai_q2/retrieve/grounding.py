@@ -16,11 +16,9 @@ something up.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from heapq import nlargest
 from importlib.resources import files
-from math import inf
 
 import yaml
 
@@ -45,7 +43,7 @@ from parlai_q2.retrieve.search import (
 )
 from parlai_q2.retrieve.store import passage_name
 from parlai_q2.retrieve.words import chat_weight, split_words
-from parlai_q2.text.questions import asks_how_or_why, wants_answer
+from parlai_q2.text.questions import asks_how_or_why, is_question
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
@@ -61,6 +59,12 @@ _WHY = frozenset({'why'})
 _STATES = re.compile(
     r'\b(?:i|you|he|she|it|we|they|this|that|these|those|my|your|his|her|its|our|their'
     r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
+)
+# "Tell me about parking", but not "Give me a minute."
+_TELL = re.compile(
+    r'\W*(?:(?:please|can you|could you) )?(?:tell|explain|describe|show|give|list)\b'
+    r'.*\b(?:about|how|what|when|where|which|who|why|whether)\b',
+    re.I,
 )
 _WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
 # A word of at most this weight carries no information in conversation.
@@ -111,25 +115,28 @@ def may_ask(turn: str) -> bool:
     (True, False)
     """
     text = turn.lower()
-    if wants_answer(text) or _WANTS.search(text):
+    if _asks(text) or _WANTS.search(text):
         return True
     return bool(text.strip()) and not _STATES.search(text)
 
 
+def _asks(turn: str) -> bool:
+    """Whether a turn is a question, or a request to be told something."""
+    return is_question(turn) or _TELL.match(turn) is not None
+
+
 # The log odds that a passage answers have these weights of the reader's margin in
-# logits, within the bounds, of its nearness to the question, and of the rating of its
-# quote in logits, and a constant. A logistic regression on the questions of
-# benchmarks/documents and tests/retrieve/faqs; docs/research.md has its results.
-MARGIN_WEIGHT, NEARNESS_WEIGHT, RATING_WEIGHT, CONSTANT = 0.055, 11.3, 0.51, -8.28
+# logits, within the bounds, of the passage's nearness to the question, and of the
+# rating of its quote in logits, and a constant. Fitted by `python -m
+# benchmarks.find_answers --fit` to the questions that it names.
+MARGIN_WEIGHT, NEARNESS_WEIGHT, RATING_WEIGHT, CONSTANT = 0.064, 10.8, 0.51, -8.18
 MARGIN_BOUNDS = (-10.0, 20.0)
-# The number of likeliest passages whose quotes are rated.
-MAX_RATED = 3
 # Instructions often stand under a heading that names them: for questions about how
 # something is done, this weight times the heading's nearness is added.
 HEADING_WEIGHT = 2.0
 # A less likely passage does not answer; a passage within this many logits of the
 # likeliest is kept, too.
-LEAST_CHANCE, TOLERANCE = 0.28, 0.8
+LEAST_CHANCE, TOLERANCE = 0.25, 0.8
 
 
 @dataclass(frozen=True)
@@ -139,15 +146,12 @@ class PassageReading:
 
     :param text: the passage's text as read: without orders.
     :param nearness: the passage's nearness to the question.
-    :param rating: how surely its quote is the best reply, in logits; -inf if it was not
-        rated.
     """
 
     passage: Passage
     text: str
     answer: Answer
     nearness: float
-    rating: float = -inf
 
     @property
     def is_row(self) -> bool:
@@ -155,16 +159,12 @@ class PassageReading:
         return bool(find_cells(self.text))
 
     @property
-    def promise(self) -> float:
-        """What margin and nearness add to the log odds that it answers."""
+    def logit(self) -> float:
+        """The log odds that it answers."""
         least, most = MARGIN_BOUNDS
         margin = min(max(self.answer.margin, least), most)
-        return MARGIN_WEIGHT * margin + NEARNESS_WEIGHT * self.nearness
-
-    @property
-    def logit(self) -> float:
-        """The log odds that it answers; -inf if it was not rated."""
-        return self.promise + RATING_WEIGHT * self.rating + CONSTANT
+        log_odds = MARGIN_WEIGHT * margin + NEARNESS_WEIGHT * self.nearness
+        return log_odds + RATING_WEIGHT * self.answer.rating + CONSTANT
 
     @property
     def table(self) -> tuple[str, str] | None:
@@ -217,7 +217,7 @@ class Grounder:
         :param histories: the turns before each reply, oldest first.
         :return: for each conversation, only the passages that answer the last turn, the
             one with the likeliest answer first, or, if none does, all that were found.
-            Only questions are declined.
+            Only questions and requests are declined.
         """
         grounded: dict[int, TurnKnowledge] = {}
         asking, other = list[int](), list[int]()
@@ -235,7 +235,7 @@ class Grounder:
             other += [
                 place
                 for place in asking
-                if grounded[place].declined and not wants_answer(histories[place][-1])
+                if grounded[place].declined and not _asks(histories[place][-1])
             ]
         if other:
             knowledge = self._find([histories[place] for place in other])
@@ -260,44 +260,18 @@ class Grounder:
             queries = [make_query(history, self.query) for history in histories]
         results = self.question_retriever.search(queries, DEPTH)
         nearest = list(map(self._find_nearest, questions, histories, results))
-        pairs = list[tuple[str, Passage]]()
+        pairs = list[tuple[Sequence[str], Passage]]()
         for history, candidates in zip(histories, nearest, strict=True):
-            pairs += [(history[-1], p._replace(text=text)) for p, text, _ in candidates]
+            pairs += [(history, p._replace(text=text)) for p, text, _ in candidates]
         answers = iter(self.reader.read(pairs) if self.reader else ())
-        readings = [
-            [
+        grounded = []
+        for history, candidates in zip(histories, nearest, strict=True):
+            readings = [
                 PassageReading(passage, text, next(answers), nearness)
                 for passage, text, nearness in candidates
             ]
-            for candidates in nearest
-        ]
-        rated = self._rate(histories, readings)
-        return [
-            self.choose(history[-1], of_turn)
-            for history, of_turn in zip(histories, rated, strict=True)
-        ]
-
-    def _rate(
-        self,
-        histories: Sequence[Sequence[str]],
-        readings: Sequence[Sequence[PassageReading]],
-    ) -> list[list[PassageReading]]:
-        """Rate the quotes of the :data:`MAX_RATED` likeliest readings of each turn."""
-        to_rate = list[tuple[int, int]]()
-        for turn, of_turn in enumerate(readings):
-            places = range(len(of_turn))
-            likeliest = nlargest(MAX_RATED, places, key=lambda n: of_turn[n].promise)
-            to_rate += [(turn, place) for place in likeliest]
-        quotes = []
-        for turn, place in to_rate:
-            reading = readings[turn][place]
-            passage = reading.passage._replace(text=reading.text)
-            quotes.append((histories[turn], passage, reading.quote()))
-        rated = list(map(list, readings))
-        ratings = self.reader.rate(quotes) if self.reader else []
-        for (turn, place), rating in zip(to_rate, ratings, strict=True):
-            rated[turn][place] = replace(rated[turn][place], rating=rating)
-        return rated
+            grounded.append(self.choose(history[-1], readings))
+        return grounded
 
     def _find_nearest(
         self, question: str, history: Sequence[str], hits: Sequence[Hit]

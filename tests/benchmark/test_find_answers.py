@@ -52,25 +52,12 @@ def test_the_fit_weighs_what_tells_answers():
     draw = np.random.default_rng(0)
     asked = []
     for _ in range(400):
-        rating = draw.normal()
+        margin, nearness, rating = draw.normal(), draw.random(), draw.normal()
         is_right = draw.random() < 1 / (1 + np.exp(-2 * rating))
         passage = Passage('It is red.' if is_right else 'It hums.')
-        asked.append(
-            (
-                {'keys': ['red']},
-                [
-                    PassageReading(
-                        passage,
-                        passage.text,
-                        Answer(NO_SPAN, draw.normal()),
-                        draw.random(),
-                        rating,
-                    ),
-                    # Not rated.
-                    PassageReading(passage, passage.text, Answer(NO_SPAN, 9.0), 1.0),
-                ],
-            )
-        )
+        answer = Answer(NO_SPAN, margin, rating)
+        reading = PassageReading(passage, passage.text, answer, nearness)
+        asked.append(({'keys': ['red']}, [reading]))
     margin, nearness, rating, constant = fit_weights(asked)
     assert rating == pytest.approx(2, abs=0.4)
     assert max(margin, nearness, abs(constant)) < 0.5
@@ -79,9 +66,11 @@ def test_the_fit_weighs_what_tells_answers():
 @pytest.mark.parametrize('name', ['dev', 'test'])
 def test_documents_have_the_keys_of_their_questions(name):
     folder = ROOT / 'benchmarks' / 'documents' / name
-    rows = list(map(json.loads, (folder / 'questions.jsonl').read_text().splitlines()))
+    rows = list(
+        map(json.loads, (folder / 'questions.jsonl').read_text('utf-8').splitlines())
+    )
     assert len(rows) == 120
     for row in rows:
-        document = (folder / row['documents']).read_text()
+        document = (folder / row['documents']).read_text('utf-8')
         text = ' '.join(unescape(re.sub('<[^>]+>', '', document)).split())
         assert all(key in text for key in row['keys']), row

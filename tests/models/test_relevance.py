@@ -8,10 +8,10 @@ from transformers import BertForSequenceClassification
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.models.relevance import (
+    CLOSE_CHARACTERS,
     KNOWLEDGE_CHARACTERS,
     LEAST,
     OUTPUTS,
-    PAGE_CHARACTERS,
     AnswerLogits,
     RelevanceModel,
     add_knowledge,
@@ -107,7 +107,7 @@ def test_reads_only_matching_sentences_of_a_page():
     filler = [f'The rock band {name * 90} was formed.' for name in 'abcdefghijkl']
     filler[4:4] = ['Bees have five eyes.', 'Two of these are large.']
     page = ' '.join(filler)
-    assert len(page) > PAGE_CHARACTERS
+    assert len(page) > CLOSE_CHARACTERS
     text = add_knowledge(['How many eyes?'], page, 'They have five.')
     assert text == 'How many eyes? | Bees have five eyes.'
 

@@ -44,7 +44,7 @@ def test_the_passage_that_answers_is_kept_alone(grounders):
 class Sure:
     """Finds passages of a year each, and is as sure of them as it is told."""
 
-    def __init__(self, *margins, ratings=(2.0,) * 9):
+    def __init__(self, margins=(), ratings=()):
         self.margins, self.ratings = margins, ratings
 
     def search(self, queries, k):
@@ -53,10 +53,7 @@ class Sure:
 
     def read(self, pairs):
         years = [Span(p.text[3:7], 3, 7) for _, p in pairs]
-        return [*map(Answer, years, self.margins)]
-
-    def rate(self, quotes):
-        return [self.ratings[int(quote[6])] for _, _, quote in quotes]
+        return [*map(Answer, years, self.margins, self.ratings)]
 
 
 class Near:
@@ -69,23 +66,21 @@ class Near:
 @pytest.mark.parametrize(
     'margins, ratings, expected',
     [
-        # Each logit of the reader's margin counts 0.055, and of a rating 0.51.
+        # Each logit of the reader's margin counts 0.064, and of a rating 0.51.
         ((10.0, 3.0), (2.0, 2.0), ['1990', '1991']),
         ((3.0, 10.0), (2.0, 2.0), ['1991', '1990']),
         ((3.0, 10.0), (4.0, 2.0), ['1990', '1991']),
-        # 0.8 less is no answer, nor is what is less likely than 0.28.
+        # 0.8 less is no answer, nor is what is less likely than 0.25.
         ((15.0, 0.0), (2.0, 2.0), ['1990']),
         ((10.0, 10.0), (2.0, 0.4), ['1990']),
-        ((0.9, 0.9), (1.0, 1.0), ['1990', '1991']),
-        ((0.7, 0.7), (1.0, 1.0), []),
+        ((1.6, 1.6), (1.0, 1.0), ['1990', '1991']),
+        ((1.2, 1.2), (1.0, 1.0), []),
         # Surer than 20 logits is as sure.
         ((40.0, 20.0), (2.0, 2.0), ['1990', '1991']),
-        # Only three are rated.
-        ((9.0, 9.0, 9.0, 8.0), (2.0,) * 4, ['1990', '1991', '1992']),
     ],
 )
 def test_the_likeliest_answers_are_kept(monkeypatch, margins, ratings, expected):
-    sure = Sure(*margins, ratings=ratings)
+    sure = Sure(margins, ratings)
     grounder = Grounder(sure, sure)
     monkeypatch.setattr(grounder, '_nearness', Near())
     (turn_knowledge,) = grounder.ground([['When was it?']])
@@ -172,7 +167,7 @@ def test_quotes_both_of_two_similarly_likely_rows(margins, quote):
         place = text.index(line)
         passage = Passage(text, source=Source('a.md', 'Marks'))
         span = Span(line, place, place + len(line))
-        read.append(PassageReading(passage, text, Answer(span, margin), 0.7, 1.0))
+        read.append(PassageReading(passage, text, Answer(span, margin, 1.0), 0.7))
     grounder = Grounder(Sure(), AnswerReader())
     assert grounder.choose('Which line is it?', read).quote == quote
     # Those of another table stay out.
@@ -227,6 +222,27 @@ def test_declines_questions_that_no_document_answers(grounders):
     assert ground(grounders, 'pumps', 'What is your phone number?').declined
 
 
+def test_an_answer_in_a_sentence_too_long_to_quote_is_found(ask_files):
+    fruits = ', '.join(f'{name} plums' for name in 'abcdefghijklmnopqrstuvwxyz' * 2)
+    (found,) = ask_files(
+        'What does the shop sell?', shop__txt=f'The shop sells {fruits} and pears.\n'
+    )
+    assert not found.declined
+    assert not found.quote
+
+
+def test_the_turns_before_a_question_tell_whether_a_quote_answers():
+    reader = AnswerReader()
+    passage = Passage('Breakfast costs 14 euros.', source=Source('a.md', 'Hotel'))
+    other, about_it = reader.read(
+        [
+            (['When is the pool open?', 'And what does it cost?'], passage),
+            (['When is breakfast served?', 'And what does it cost?'], passage),
+        ]
+    )
+    assert about_it.rating > other.rating
+
+
 def test_small_talk_is_not_declined(grounders):
     for message in ('Thanks!', 'Hello.', 'I see. That helps a lot'):
         turn_knowledge = ground(grounders, 'pumps', message)
@@ -241,10 +257,10 @@ def test_words_to_search_for_are_read_as_a_question(grounders):
         turn_knowledge = ground(grounders, 'hotel', message)
         assert turn_knowledge.question == message
         assert 'breakfast' in turn_knowledge.quote.lower()
-    # A request is declined if no document answers it.
+    # A request to be told something is declined if no document answers it.
     assert ground(grounders, 'hotel', 'Tell me about breakfast').quote
     assert ground(grounders, 'hotel', 'Tell me about the casino').declined
-    for message in ('I hate this breakfast!', 'swimming dolphins'):
+    for message in ('I hate this breakfast!', 'swimming dolphins', 'Give me a minute.'):
         turn_knowledge = ground(grounders, 'hotel', message)
         assert not turn_knowledge.declined
         assert not turn_knowledge.quote
@@ -277,7 +293,8 @@ def test_tables_of_figures_come_after_prose(ask_files):
 
 def test_a_batch_is_grounded_as_one_by_one(grounders):
     questions = [q['question'] for q in QUESTIONS if q['documents'] == 'hotel']
-    histories = [[question] for question in questions[:8]] + [['Hi']]
+    histories = [[question] for question in questions[:8]]
+    histories += [['Hi'], questions[8:10], ['Where do I park?', *questions[:1]]]
     ground = grounders['hotel'].ground
     assert ground(histories) == [ground([history])[0] for history in histories]
 
