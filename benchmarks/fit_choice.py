@@ -31,7 +31,7 @@ from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Ranking, Reranker
 from parlai_q2.rerank.candidate import with_agreement
 from parlai_q2.rerank.relevance import TurnReader
-from parlai_q2.rerank.worth import LEAST_VALUE, claims_nothing, rate_relevance
+from parlai_q2.rerank.worth import LEAST_SCORE, claims_nothing, rate_relevance
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
@@ -82,7 +82,7 @@ def read_features(
             row[CHAT:] = 1, logit(candidate.relevance or 0.0)
         else:
             row[:CLAIMS] = (
-                log(max(candidate.value or 0.0, LEAST_VALUE)),
+                log(max(candidate.guarded_score or 0.0, LEAST_SCORE)),
                 log(sigmoid(predicted.support)),
                 predicted.best,
                 candidate.agreement or 0.0,

@@ -160,7 +160,9 @@ def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
     if chosen.penalty:
         guards = [(name, find_guard(name)) for name in chosen.guards]
         messages = [guard.message if guard else name for name, guard in guards]
-        lines.append(f'Counted as {chosen.value:.2f}: it is {" and ".join(messages)}.')
+        lines.append(
+            f'Counted as {chosen.guarded_score:.2f}: it is {" and ".join(messages)}.'
+        )
     if reply == chosen.text:
         lines += [f'From: {source}' for source in list_sources(ranking)]
     evidence = render_score(

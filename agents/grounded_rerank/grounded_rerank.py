@@ -429,6 +429,6 @@ def _is_good_enough(ranking: Ranking, threshold: float) -> bool:
     return (
         chosen.score is not None
         and chosen.score.label == Label.CONSISTENT
-        and chosen.value is not None
-        and chosen.value >= threshold
+        and chosen.guarded_score is not None
+        and chosen.guarded_score >= threshold
     )

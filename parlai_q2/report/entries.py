@@ -299,7 +299,7 @@ def explain_place(
         notes.append(one_line(ranking.reason))
     if round(candidate.penalty, 2):
         names = ' and '.join(map(one_line, candidate.guards))
-        notes.append(f'counted as {candidate.value:.2f}: {names}')
+        notes.append(f'counted as {candidate.guarded_score:.2f}: {names}')
     for name, value in candidate.choice_values.items():
         shown = 'relevance to the turn' if name == 'relevance' else name
         notes.append(f'{shown} {value:.2f}')

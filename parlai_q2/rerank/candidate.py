@@ -36,7 +36,8 @@ class Candidate:
     :param source: the generator's own record of the candidate.
     :param place: its index in the generator's order, from 0.
     :param score: the score of the scorer that chooses; None if there is no knowledge.
-    :param value: the score's value after the guards, in [0, 1]; None without a score.
+    :param guarded_score: the score's value after the guards, in [0, 1]; None without a
+        score.
     :param guards: the names of the guards that hold.
     :param relevance: how well it answers the turn, in [0, 1]; None if not computed.
     :param right_answer: how likely it is the right answer to the turn by the knowledge,
@@ -61,7 +62,7 @@ class Candidate:
     source: Any = field(default=None, repr=False)
     place: int = 0
     score: Score | None = None
-    value: float | None = None
+    guarded_score: float | None = None
     guards: tuple[str, ...] = ()
     relevance: float | None = None
     right_answer: float | None = None
@@ -81,9 +82,9 @@ class Candidate:
     @property
     def penalty(self) -> float:
         """The points that guards took from its score."""
-        if self.score is None or self.value is None or not self.guards:
+        if self.score is None or self.guarded_score is None or not self.guards:
             return 0.0
-        return max(self.score.value - self.value, 0.0)
+        return max(self.score.value - self.guarded_score, 0.0)
 
     @property
     def choice_values(self) -> dict[str, float]:

@@ -23,7 +23,7 @@ from parlai_q2.json_values import is_number
 from parlai_q2.options import Word
 from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.ranking import Ranking
-from parlai_q2.rerank.worth import claims_nothing, value_of, worth_of
+from parlai_q2.rerank.worth import claims_nothing, guarded_score_of, worth_of
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.shell import LANGUAGE
 from parlai_q2.text.questions import only_declines, only_greets, wants_answer
@@ -173,7 +173,7 @@ def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int
         n for n, c in enumerate(candidates) if not claims_nothing(c.text, turn_text)
     ]
     by_relevance = sorted(claiming, key=lambda n: -(candidates[n].relevance or 0.0))
-    by_value = sorted(claiming, key=lambda n: -value_of(candidates[n]))
+    by_value = sorted(claiming, key=lambda n: -guarded_score_of(candidates[n]))
     return sorted({*by_relevance[:MOST_RELEVANT], *by_value[:BEST_GROUNDED]})
 
 
@@ -221,9 +221,9 @@ def _stages(
         return [(Reason.FIRST_ABOVE, lambda c: float(_passes(c, rule)))]
     stages: list[tuple[Reason, Utility]] = [
         (Reason.BEST, lambda c: c.score.value if c.score else 0.0),
-        (Reason.BEST_AFTER_GUARDS, value_of),
+        (Reason.BEST_AFTER_GUARDS, guarded_score_of),
     ]
-    base: Utility = value_of
+    base: Utility = guarded_score_of
     likelihood_reason = Reason.BEST_LIKELIHOOD
     if any(candidate.worth is not None for candidate in candidates):
         base = partial(_combined_value, turn_text=turn_text)
@@ -244,7 +244,7 @@ def _stages(
 
 def _passes(candidate: Candidate, rule: Rule) -> bool:
     threshold = DEFAULT_THRESHOLD if rule.threshold is None else rule.threshold
-    return value_of(candidate) > threshold
+    return guarded_score_of(candidate) > threshold
 
 
 def _explain(
@@ -285,7 +285,7 @@ def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
     """A candidate's worth; below any worth if it was not read as an answer."""
-    worth = value_of(candidate) if candidate.worth is None else candidate.worth
+    worth = guarded_score_of(candidate) if candidate.worth is None else candidate.worth
     is_read = candidate.right_answer is not None or claims_nothing(
         candidate.text, turn_text
     )

@@ -97,7 +97,7 @@ class Ranking:
 
     def __repr__(self) -> str:
         lines = [
-            f'  {_format_value(c.value)} {_shorten(c.text)!r}{_format_notes(c)}'
+            f'  {_format_value(c.guarded_score)} {_shorten(c.text)!r}{_format_notes(c)}'
             for c in self.candidates[:MAX_PRINTED]
         ]
         if len(self.candidates) > MAX_PRINTED:
@@ -129,7 +129,7 @@ class Ranking:
                     'mean_logprob': _finite(candidate.mean_logprob),
                     **_score_fields(candidate.score),
                     'guards': list(candidate.guards),
-                    'guarded_score': candidate.value,
+                    'guarded_score': candidate.guarded_score,
                     'relevance': candidate.relevance,
                     'right_answer': candidate.right_answer,
                     'agreement': candidate.agreement,
@@ -214,7 +214,7 @@ def _read_row(row: Mapping[str, Any], number: int, signature: str) -> Candidate:
         mean_logprob=_read_number(row, 'mean_logprob'),
         place=place,
         score=score,
-        value=_read_number(row, 'guarded_score'),
+        guarded_score=_read_number(row, 'guarded_score'),
         guards=tuple(map(str, list_in(row, 'guards'))),
         relevance=_read_number(row, 'relevance'),
         right_answer=_read_number(row, 'right_answer'),

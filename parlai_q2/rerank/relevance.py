@@ -75,7 +75,7 @@ class KnownAnswer(NamedTuple):
 class TurnReader:
     """
     Reads replies with the models of a preset. Its numbers were fitted with those of the
-    choice (:data:`~parlai_q2.rerank.worth.VALUE_WEIGHT`).
+    choice (:data:`~parlai_q2.rerank.worth.GROUNDEDNESS_WEIGHT`).
 
     :param preset: the preset whose models read: that of the section ``relevance``, and
         the one that answers questions.

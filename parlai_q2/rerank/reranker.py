@@ -166,7 +166,7 @@ class Reranker:
         scored = self._score(pools, turns)
         report_step(Step.CHOOSING, count)
         self._read_relevance(scored, turns)
-        self._set_values(scored, turns)
+        self._set_guarded_scores(scored, turns)
         self._read_right_answers(scored, turns)
         return [
             choose(candidates, self.rule, turn.knowledge, turn.text)
@@ -262,19 +262,17 @@ class Reranker:
         _set_fields(scored, places, score=scores, guards=names)
         return scored
 
-    def _set_values(
+    def _set_guarded_scores(
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
-        """Set the values of scored candidates after the guards."""
+        """Set the scores of candidates after the guards."""
         for candidates, turn in zip(scored, turns, strict=True):
             for n, candidate in enumerate(candidates):
                 if candidate.score is not None:
-                    value = self._value_after_guards(candidate, candidate.score, turn)
-                    candidates[n] = replace(candidate, value=value)
+                    score = self._guarded_score(candidate, candidate.score, turn)
+                    candidates[n] = replace(candidate, guarded_score=score)
 
-    def _value_after_guards(
-        self, candidate: Candidate, score: Score, turn: Turn
-    ) -> float:
+    def _guarded_score(self, candidate: Candidate, score: Score, turn: Turn) -> float:
         if not self.guards:
             return score.value
         names = candidate.guards

@@ -118,7 +118,7 @@ class GroundedReward:
 
 def _reward(ranking: Ranking) -> float | None:
     reply = ranking.chosen
-    if reply.value is None:
+    if reply.guarded_score is None:
         return None
     # An empty reply is never wrong, but must not be learnt.
     return worth_of(reply, ranking.turn) if reply.text.strip() else 0.0

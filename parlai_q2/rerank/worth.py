@@ -1,5 +1,5 @@
 """
-The worth of a candidate: the probability that a person would send it, by its value
+The worth of a candidate: the probability that a person would send it, by its score
 after the guards, its relevance, how surely it is the right answer, and its agreement
 with the other candidates. The rule ``combined`` chooses by it.
 """
@@ -19,12 +19,12 @@ from parlai_q2.text.questions import (
 )
 
 # Fitted by benchmarks/fit_choice.py. Added to the log odds that a reply is the right
-# answer: the weights of the logarithm of its value, and of how far its agreement
+# answer: the weights of the logarithm of its score, and of how far its agreement
 # differs from what is typical.
-VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.87, 10.19, 0.07
-# The lower bound of values. The scorer does not read the turn, and so rejects many
+GROUNDEDNESS_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.87, 10.19, 0.07
+# The lower bound of scores. The scorer does not read the turn, and so rejects many
 # short answers.
-LEAST_VALUE = 0.1
+LEAST_SCORE = 0.1
 # After a question or small talk: the weight of the log odds of the relevance, and the
 # typical relevance, at which nothing is added.
 RELEVANCE_WEIGHT, TYPICAL_RELEVANCE = 0.19, 0.88
@@ -39,18 +39,18 @@ _SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
 def worth_of(candidate: Candidate, turn_text: str = '') -> float:
     """
     The worth of a candidate, in [0, 1]: the probability that a person would send it;
-    its value after the guards if relevance was not read.
+    its score after the guards if relevance was not read.
 
     :param turn_text: the last turn.
 
-    >>> fields = {'value': 0.9, 'relevance': 0.5}
+    >>> fields = {'guarded_score': 0.9, 'relevance': 0.5}
     >>> right = Candidate('Five.', right_answer=0.9, **fields)
     >>> wrong = Candidate('Six.', right_answer=0.1, **fields)
     >>> worth_of(right, 'How many?') > worth_of(wrong, 'How many?')
     True
     """
     if candidate.relevance is None:
-        return value_of(candidate)
+        return guarded_score_of(candidate)
     return sigmoid(sum(worth_terms(candidate, turn_text).values()))
 
 
@@ -64,7 +64,7 @@ def worth_terms(candidate: Candidate, turn_text: str = '') -> dict[str, float]:
         ``groundedness``, ``agreement`` and ``relevance``; of another one ``decline`` or
         ``chat``, and ``relevance``.
 
-    >>> reply = Candidate('Five.', value=0.9, relevance=0.88, right_answer=0.5)
+    >>> reply = Candidate('Five.', guarded_score=0.9, relevance=0.88, right_answer=0.5)
     >>> terms = worth_terms(reply, 'How many?')
     >>> {name: round(term, 2) for name, term in terms.items()}
     {'right_answer': 0.0, 'groundedness': -0.09, 'agreement': 0.0, 'relevance': 0.0}
@@ -80,7 +80,8 @@ def worth_terms(candidate: Candidate, turn_text: str = '') -> dict[str, float]:
         agreement = TYPICAL_AGREEMENT
     return {
         'right_answer': 0.0 if right is None else logit(right),
-        'groundedness': VALUE_WEIGHT * log(max(value_of(candidate), LEAST_VALUE)),
+        'groundedness': GROUNDEDNESS_WEIGHT
+        * log(max(guarded_score_of(candidate), LEAST_SCORE)),
         'agreement': AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT),
         'relevance': RELEVANCE_WEIGHT * rate_relevance(candidate, turn_text),
     }
@@ -118,6 +119,6 @@ def claims_nothing(text: str, turn_text: str = '') -> bool:
     )
 
 
-def value_of(candidate: Candidate) -> float:
-    """A candidate's value after the guards; 0 if it was not scored."""
-    return 0.0 if candidate.value is None else candidate.value
+def guarded_score_of(candidate: Candidate) -> float:
+    """A candidate's score after the guards; 0 if it was not scored."""
+    return 0.0 if candidate.guarded_score is None else candidate.guarded_score

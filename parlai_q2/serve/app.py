@@ -165,11 +165,13 @@ class Endpoints:
         check_knowledge(pool.knowledge, self._chat.settings.max_knowledge)
         ranking = await until_disconnect(request, self._chat.rank(pool))
         # As clients of such servers expect; the ranking also counts relevance.
-        by_score = sorted(ranking, key=lambda candidate: -(candidate.value or 0.0))
+        by_score = sorted(
+            ranking, key=lambda candidate: -(candidate.guarded_score or 0.0)
+        )
         results = [
             {
                 'index': candidate.place,
-                'relevance_score': candidate.value or 0.0,
+                'relevance_score': candidate.guarded_score or 0.0,
                 'document': {'text': candidate.text},
                 'label': candidate.score and str(candidate.score.label),
             }

@@ -123,10 +123,13 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
     'fields, note',
     [
         (
-            {'reason': 'best', 'score': 1.0, 'guards': ('copy',), 'value': 0.5},
+            {'reason': 'best', 'score': 1.0, 'guards': ('copy',), 'guarded_score': 0.5},
             'why: best; counted as 0.50: copy',
         ),
-        ({'reason': '', 'score': 0.2, 'guards': ('generic',), 'value': 0.2}, None),
+        (
+            {'reason': '', 'score': 0.2, 'guards': ('generic',), 'guarded_score': 0.2},
+            None,
+        ),
         ({'reason': ''}, None),
     ],
 )
@@ -138,7 +141,9 @@ def test_a_candidate_says_why_it_stands_where_it_stands(fields, note):
 
 
 def test_a_zero_has_no_sign():
-    nearly = candidate(1.0, generator_score=-0.001, guards=('copy',), value=0.999)
+    nearly = candidate(
+        1.0, generator_score=-0.001, guards=('copy',), guarded_score=0.999
+    )
     ranking = Ranking((nearly,), '')
     shown = render_candidates(ranking, colour=False) + repr(ranking)
     assert 'generator 0.00' in shown

@@ -17,7 +17,9 @@ KNOWLEDGE = (Passage('knowledge'),)
 def candidate(place, value, verifiable=True, **fields):
     label = Label.CONSISTENT if verifiable else Label.NOT_VERIFIABLE
     score = Score(value, label)
-    return Candidate(f'{place}', place=place, score=score, value=value, **fields)
+    return Candidate(
+        f'{place}', place=place, score=score, guarded_score=value, **fields
+    )
 
 
 def candidates(*values, logprobs=None, verifiable=True, relevances=None):
@@ -143,7 +145,7 @@ def test_a_candidate_that_was_not_read_for_relevance_comes_last():
 
 
 def test_the_reason_names_the_guards_when_they_decide():
-    guarded = replace(candidate(0, 0.9), value=0.5)
+    guarded = replace(candidate(0, 0.9), guarded_score=0.5)
     pool = [guarded, candidate(1, 0.8)]
     assert order_and_reason(pool, Rule()) == ((1, 0), Reason.BEST_AFTER_GUARDS)
 
@@ -168,7 +170,7 @@ def test_keeps_the_generators_first_choice_if_nothing_can_be_verified():
 
 def reply(text, value, label=Label.CONSISTENT, relevance=None):
     score = Score(value, label)
-    return Candidate(text, score=score, value=value, relevance=relevance)
+    return Candidate(text, score=score, guarded_score=value, relevance=relevance)
 
 
 QUESTION = 'When did it open?'
@@ -257,7 +259,7 @@ def test_keeps_the_first_reply_in_an_unsupported_language():
 
 
 def test_abstains_by_the_score_before_penalties():
-    copy = replace(candidate(0, 0.9), value=0.5)
+    copy = replace(candidate(0, 0.9), guarded_score=0.5)
     assert not choose([copy], Rule(abstain_below=0.8), KNOWLEDGE).abstain
     assert choose([copy], Rule(abstain_below=0.95), KNOWLEDGE).abstain
 

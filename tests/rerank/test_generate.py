@@ -20,5 +20,5 @@ def test_the_replies_of_the_shipped_model():
     ranking = Reranker('consistency').rank(KNOWLEDGE, replies)
     assert sorted(ranking.order) == [0, 1, 2, 3]
     assert '1889' in ranking.chosen.text
-    best = max(candidate.value for candidate in ranking.candidates)
-    assert ranking.chosen.value >= best
+    best = max(candidate.guarded_score for candidate in ranking.candidates)
+    assert ranking.chosen.guarded_score >= best

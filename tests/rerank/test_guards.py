@@ -140,7 +140,7 @@ def test_a_guard_of_your_own_is_one_class():
     guards = [*GUARDS, ShoutGuard()]
     ranking = Reranker(ToyScorer(), guards=guards).rank('It opened in 1969.', replies)
     assert ranking.chosen.guards == ('shout',), '1.0 - 0.2 is still the better one'
-    assert ranking.chosen.value == pytest.approx(0.8)
+    assert ranking.chosen.guarded_score == pytest.approx(0.8)
     strict = Reranker(ToyScorer(), guards=guards, penalties={'shout': 0.5})
     assert strict.rank('It opened in 1969.', replies).chosen.text == replies[1]
 

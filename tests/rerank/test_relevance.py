@@ -89,12 +89,12 @@ def test_a_batch_is_read_as_each_alone():
 @pytest.mark.parametrize(
     'turn, text, fields, expected',
     [
-        (QUESTION, 'x', {'value': 0.9}, 0.9),
+        (QUESTION, 'x', {'guarded_score': 0.9}, 0.9),
         (QUESTION, "I don't know.", {'relevance': 0.5}, sigmoid(DECLINE)),
         (
             QUESTION,
             "I don't know.",
-            {'relevance': 0.1, 'value': 0.9},
+            {'relevance': 0.1, 'guarded_score': 0.9},
             sigmoid(DECLINE + DECLINE_RELEVANCE * logit(0.1)),
         ),
         ('I like it.', 'Hello!', {'relevance': 0.5}, sigmoid(CHAT)),
@@ -108,13 +108,18 @@ def test_a_batch_is_read_as_each_alone():
         (
             'I like it.',
             'x',
-            {'relevance': 0.1, 'value': 1.0, 'right_answer': 0.5, 'agreement': 0.2},
+            {
+                'relevance': 0.1,
+                'guarded_score': 1.0,
+                'right_answer': 0.5,
+                'agreement': 0.2,
+            },
             sigmoid(AGREEMENT_WEIGHT * (0.2 - TYPICAL_AGREEMENT)),
         ),
         (
             QUESTION,
             'x',
-            {'relevance': 0.1, 'value': 1.0, 'right_answer': 0.5},
+            {'relevance': 0.1, 'guarded_score': 1.0, 'right_answer': 0.5},
             sigmoid(RELEVANCE_WEIGHT * (logit(0.1) - logit(TYPICAL_RELEVANCE))),
         ),
     ],
@@ -123,16 +128,24 @@ def test_worth_combines_its_parts(turn, text, fields, expected):
     assert worth_of(Candidate(text, **fields), turn) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize('part', ['value', 'relevance', 'right_answer', 'agreement'])
+@pytest.mark.parametrize(
+    'part', ['guarded_score', 'relevance', 'right_answer', 'agreement']
+)
 def test_every_part_of_worth_changes_it(part):
-    best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8, agreement=0.8)
+    best = Candidate(
+        'x', guarded_score=0.8, relevance=0.8, right_answer=0.8, agreement=0.8
+    )
     worse = replace(best, **{part: 0.4})
     assert 0 < worth_of(worse, QUESTION) < worth_of(best, QUESTION) < 1
 
 
 def test_no_part_of_worth_excludes_a_reply():
-    none = Candidate('x', value=0.0, relevance=0.0, right_answer=0.0, agreement=0.0)
-    sure = replace(none, value=1.0, relevance=1.0, right_answer=1.0, agreement=1.0)
+    none = Candidate(
+        'x', guarded_score=0.0, relevance=0.0, right_answer=0.0, agreement=0.0
+    )
+    sure = replace(
+        none, guarded_score=1.0, relevance=1.0, right_answer=1.0, agreement=1.0
+    )
     assert 0 < worth_of(none, QUESTION) < worth_of(sure, QUESTION) < 1
 
 
@@ -326,7 +339,9 @@ def test_the_answers_of_knowledge_and_reply_are_compared():
 
 
 def test_rows_have_the_worth_that_decides():
-    candidate = Candidate('It is red.', value=0.5, relevance=0.5, right_answer=0.5)
+    candidate = Candidate(
+        'It is red.', guarded_score=0.5, relevance=0.5, right_answer=0.5
+    )
     ranking = choose([candidate], Rule(), (Passage('It is red.'),), QUESTION)
     (row,) = ranking.rows()
     assert row['worth'] == pytest.approx(worth_of(candidate, QUESTION))

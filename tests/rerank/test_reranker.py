@@ -86,7 +86,7 @@ def test_a_copy_gives_way_to_other_words_that_come_first_and_are_as_grounded():
     assert texts(ranking) == candidates
     guards = [candidate.guards for candidate in ranking.candidates]
     assert guards == [(), ('copy',), (), ()]
-    assert ranking.candidates[1].value == pytest.approx(0.99)
+    assert ranking.candidates[1].guarded_score == pytest.approx(0.99)
     assert texts(Reranker(ToyScorer()).rank(SKY, [near, SKY]))[0] == SKY
 
 

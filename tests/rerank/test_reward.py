@@ -17,7 +17,9 @@ def test_a_reward_is_the_value_that_the_reranker_gives():
     reward = GroundedReward('precision')
     reranker = Reranker('precision', penalties=TRAINING_PENALTIES)
     ranking = reranker.rank(BEES, replies)
-    values = {candidate.text: candidate.value for candidate in ranking.candidates}
+    values = {
+        candidate.text: candidate.guarded_score for candidate in ranking.candidates
+    }
     rewards = reward([''] * 3, replies, knowledge=[BEES] * 3)
     assert rewards == [values[text] for text in replies]
     assert rewards[0] == pytest.approx(0.9), 'a copy earns less'

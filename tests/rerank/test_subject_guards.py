@@ -98,7 +98,7 @@ def test_a_pronoun_gives_way_to_a_name():
     assert ranking.candidates[1].guards == ('unnamed',)
     ranking = reranker.rank(PRONOUNS, replies, ['I like lakes.'])
     assert ranking.chosen.guards == ('pronoun',)
-    assert ranking.chosen.value == pytest.approx(0.95)
+    assert ranking.chosen.guarded_score == pytest.approx(0.95)
 
 
 def test_a_scorer_without_models_loads_no_parser(monkeypatch):
