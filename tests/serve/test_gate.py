@@ -28,6 +28,8 @@ from tests.serve.test_chat import replying
 
 CHAT = '/v1/chat/completions'
 JSON = {'Content-Type': 'application/json'}
+# What a server answers that works.
+WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
 
 
 @pytest.fixture(scope='module')
@@ -178,9 +180,8 @@ def test_it_answers_only_to_its_own_names():
 
 
 def test_requests_beyond_the_queue_are_told_to_come_again():
-    body = json.dumps({'choices': [choice(RIGHT)]}).encode()
     with proxied(
-        replying(RIGHT), *[Broken(body=body, wait=0.5)] * 2, max_queue=2, candidates=1
+        replying(RIGHT), *[Broken(body=WHOLE, wait=0.5)] * 2, max_queue=2, candidates=1
     ) as (_, client):
         with ThreadPoolExecutor(6) as pool:
             futures = [
@@ -194,9 +195,6 @@ def test_requests_beyond_the_queue_are_told_to_come_again():
     assert refused.headers['Retry-After'] == '1'
 
 
-WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
-
-
 @pytest.mark.parametrize(
     'broken, status, message',
     [
@@ -208,10 +206,9 @@ WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
         # No status of HTTP, which a server must not answer.
         (Broken(999, b'oops'), 502, 'answered 999'),
         (Broken(body=b'{"error": {"message": "no memory"}}'), 502, 'no memory'),
-        (Broken(body=b'<html>'), 502, 'chat-completions protocol'),
+        (Broken(body=b'\xff' * 50), 502, 'chat-completions protocol'),
         (Broken(body=b'{"choices": [7]}'), 502, 'chat-completions protocol'),
         (Broken(body=b'{"choices": []}'), 502, 'gave 0'),
-        (Broken(body=b'\xff' * 50), 502, 'chat-completions protocol'),
         (Broken(body=WHOLE, cut=20), 502, 'broke off'),
         (Broken(cut=0), 502, 'broke off'),
         (Broken(body=WHOLE, headers={'Content-Encoding': 'gzip'}), 502, 'compresses'),

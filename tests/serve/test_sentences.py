@@ -8,36 +8,7 @@ from parlai_q2.serve.sentences import shift_claim
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
 from tests.serve.running import BEES, RIGHT, WRONG, proxied, said
-from tests.serve.test_chat import (
-    CALL,
-    THOUGHT,
-    joined_field,
-    read_events,
-    replying,
-    streamed_text,
-)
-
-
-@pytest.mark.parametrize(
-    'reply, text, grounding',
-    [
-        (f'{RIGHT} Bees live in hives.', f'{RIGHT} Bees live in hives.', {'score': 1}),
-        (f'{RIGHT} {WRONG} {RIGHT}', RIGHT, {'score': 1, 'label': 'consistent'}),
-        (f'{WRONG} {RIGHT}', 'No idea.', {'abstained': True, 'label': None}),
-        (f'<think>{WRONG}</think> {RIGHT}', RIGHT, {'score': 1}),
-    ],
-)
-def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, grounding):
-    settings = {'stream_sentences': True, 'abstain_text': 'No idea.'}
-    with proxied(replying(reply), **settings) as (_, client):
-        answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
-    events = read_events(answer.text)
-    completion = next(event['grounding'] for event in events if 'grounding' in event)
-    assert streamed_text(events) == text
-    assert {name: completion[name] for name in grounding} == grounding
-    for sentence in completion['sentences']:
-        start, end = sentence['span']
-        assert text[start:end] == sentence['text']
+from tests.serve.test_chat import CALL, THOUGHT, joined_field, read_events, replying
 
 
 def stream_by_sentences(model, *contents, abstain_below=None, times=1, **fields):
@@ -52,6 +23,24 @@ def stream_by_sentences(model, *contents, abstain_below=None, times=1, **fields)
     [grounding] = [event['grounding'] for event in events if 'grounding' in event]
     deltas = [choice['delta'] for event in events for choice in event['choices']]
     return deltas, grounding, counted
+
+
+@pytest.mark.parametrize(
+    'reply, text, grounding',
+    [
+        (f'{RIGHT} Bees live in hives.', f'{RIGHT} Bees live in hives.', {'score': 1}),
+        (f'{RIGHT} {WRONG} {RIGHT}', RIGHT, {'score': 1, 'label': 'consistent'}),
+        (f'{WRONG} {RIGHT}', 'No idea.', {'abstained': True, 'label': None}),
+        (f'<think>{WRONG}</think> {RIGHT}', RIGHT, {'score': 1}),
+    ],
+)
+def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, grounding):
+    deltas, completion, _ = stream_by_sentences(replying(reply), BEES)
+    assert joined_field(deltas) == text
+    assert {name: completion[name] for name in grounding} == grounding
+    for sentence in completion['sentences']:
+        start, end = sentence['span']
+        assert text[start:end] == sentence['text']
 
 
 @pytest.mark.parametrize(
