@@ -10,10 +10,6 @@ def records(*lengths):
     return [Record(n, {'response': 'x' * length}) for n, length in enumerate(lengths)]
 
 
-def lengths_of(chunks):
-    return [[len(r.fields['response']) for r in chunk] for chunk in chunks]
-
-
 @pytest.mark.parametrize(
     'lengths, chunks',
     [
@@ -24,7 +20,8 @@ def lengths_of(chunks):
     ],
 )
 def test_a_chunk_ends_by_its_records_or_by_their_length(lengths, chunks):
-    assert lengths_of(cut_chunks(iter(records(*lengths)), 5, 100)) == chunks
+    found = cut_chunks(iter(records(*lengths)), 5, 100)
+    assert [[len(r.fields['response']) for r in chunk] for chunk in found] == chunks
 
 
 @pytest.mark.parametrize('depth', [1, MAX_DEPTH, MAX_DEPTH + 1])
