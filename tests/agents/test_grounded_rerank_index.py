@@ -7,7 +7,6 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
-    COURTESY,
     DOCUMENT,
     add_ready_reply,
     prefer_answer,
@@ -77,22 +76,22 @@ def test_task_knowledge_is_dropped_if_no_passage_is_found(knowledge):
     assert 'checked_sentence' not in message
 
 
-def ranking(*texts, relevance=0.9):
-    score = Score(0.9, Label.CONSISTENT)
-    candidates = tuple(
-        Candidate(text, score=score, place=n, relevance=relevance)
-        for n, text in enumerate(texts)
-    )
-    return Ranking(candidates, Reason.BEST, passages=(Passage('It costs 14 euros.'),))
+QUOTE = 'It costs 14 euros.'
+
+
+def ranking(*candidates, relevance=0.9, label=Label.CONSISTENT, **fields):
+    score = Score(0.9, label)
+    read = tuple(replace(c, score=score, relevance=relevance) for c in candidates)
+    return Ranking(read, Reason.BEST, passages=(Passage(QUOTE),), **fields)
 
 
 # A generator's candidate without a text.
 NO_TEXT = Candidate('', source='')
 
 
-def asked(question, answer, quote='It costs 14 euros.'):
+def asked(question):
     return TurnKnowledge(
-        (), question=question, sentences=(quote,), answers=(answer,), quote=quote
+        (), question=question, sentences=(QUOTE,), answers=('14 euros',), quote=QUOTE
     )
 
 
@@ -115,22 +114,12 @@ def asked(question, answer, quote='It costs 14 euros.'):
 def test_quotes_the_document_if_no_candidate_surely_answers(
     question, reply, relevance, leads
 ):
-    turn_knowledge = asked(question, '14 euros')
+    turn_knowledge = asked(question)
     generated = [Candidate(reply, ('beam',), source='record')]
     pool = add_ready_reply(generated, turn_knowledge, NO_TEXT)
-    assert [one.text for one in pool] == [reply, turn_knowledge.quote]
-    scored = ranking(reply, turn_knowledge.quote, relevance=relevance)
-    ranked = replace(
-        scored,
-        candidates=tuple(
-            replace(candidate, strategies=one.strategies, source=one.source)
-            for candidate, one in zip(scored, pool, strict=True)
-        ),
-    )
-    after = prefer_answer(ranked, turn_knowledge, Rule())
-    expected = (
-        (reply, Reason.ANSWERS) if leads else (turn_knowledge.quote, Reason.DOCUMENT)
-    )
+    assert [one.text for one in pool] == [reply, QUOTE]
+    after = prefer_answer(ranking(*pool, relevance=relevance), turn_knowledge, Rule())
+    expected = (reply, Reason.ANSWERS) if leads else (QUOTE, Reason.DOCUMENT)
     assert (after.chosen.text, after.reason) == expected
     # The generator has no record of what a document says, and no likelihood.
     assert leads or (after.chosen.source, after.chosen.mean_logprob) == ('', None)
@@ -152,17 +141,12 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
 
 @pytest.mark.parametrize('least, is_withheld', [(0.5, False), (0.95, True)])
 def test_a_quotation_is_withheld_only_if_its_score_is_too_low(least, is_withheld):
+    question = 'How much is it?'
     # The generator says it as well.
-    pool = ranking('Breakfast is served.', 'It costs 14 euros.', relevance=0.1)
-    other, quote = pool
-    quote = replace(quote, strategies=('beam:3', DOCUMENT))
-    withheld = replace(
-        pool, candidates=(other, quote), abstain=True, turn='How much is it?'
-    )
-    after = prefer_answer(
-        withheld, asked('How much is it?', '14 euros'), Rule(abstain_below=least)
-    )
-    assert after.chosen is quote
+    pool = Candidate('Breakfast is served.'), Candidate(QUOTE, ('beam:3', DOCUMENT))
+    withheld = ranking(*pool, relevance=0.1, turn=question, abstain=True)
+    after = prefer_answer(withheld, asked(question), Rule(abstain_below=least))
+    assert after.chosen.text == QUOTE
     assert after.abstain == is_withheld
     assert after.reason == (Reason.ABSTAINED if is_withheld else Reason.DOCUMENT)
 
@@ -171,52 +155,36 @@ OFFER = 'I answer questions about the documents that I was given.'
 
 
 @pytest.mark.parametrize(
-    'reply, label, relevance, leads',
+    'turn, reply, label, relevance, leads',
     [
-        ('A lost card costs 5 euros.', Label.CONSISTENT, 0.86, True),
-        ('A lost card costs 5 euros.', Label.CONSISTENT, 0.26, False),
-        ('A lost card costs 5 euros.', Label.INCONSISTENT, 0.9, False),
-        ('I am sorry to hear that.', Label.GENERIC, 0.26, True),
-        ("I don't know if it is a card.", Label.GENERIC, 0.9, False),
+        ('I hate this!', 'A card costs 5 euros.', Label.CONSISTENT, 0.86, True),
+        ('I hate this!', 'A card costs 5 euros.', Label.CONSISTENT, 0.26, False),
+        ('I hate this!', 'A card costs 5 euros.', Label.INCONSISTENT, 0.9, False),
+        ('I hate this!', 'I am sorry to hear that.', Label.GENERIC, 0.26, True),
+        ('I hate this!', "I don't know if it is a card.", Label.GENERIC, 0.9, False),
+        # Who only greets wants no facts.
+        ('Thanks!', 'A card costs 5 euros.', Label.CONSISTENT, 0.9, False),
+        ('Thanks!', 'Any time.', Label.GENERIC, 0.9, True),
     ],
 )
-def test_statements_get_a_fitting_reply_or_an_offer(
-    knowledge, reply, label, relevance, leads
+def test_a_reply_that_fits_is_said_in_place_of_a_courtesy(
+    turn, reply, label, relevance, leads
 ):
-    turn_knowledge = knowledge.find({'text': 'I hate this breakfast!!'})
-    assert turn_knowledge.passages
-    assert turn_knowledge.courtesy.startswith(OFFER)
+    turn_knowledge = TurnKnowledge((Passage(QUOTE),), courtesy='Ask me.')
     pool = add_ready_reply([Candidate(reply)], turn_knowledge, NO_TEXT)
-    score = Score(0.9, label)
-    first, offer = (replace(c, score=score, relevance=relevance) for c in pool)
-    ranked = Ranking((first, offer), Reason.BEST, passages=turn_knowledge.passages)
+    ranked = ranking(*pool, relevance=relevance, label=label, turn=turn)
     after = prefer_answer(ranked, turn_knowledge, Rule())
-    assert after.chosen is (first if leads else offer)
-    assert after.reason == (Reason.BEST if leads else Reason.COURTESY)
+    expected = (reply, Reason.BEST) if leads else ('Ask me.', Reason.COURTESY)
+    assert (after.chosen.text, after.reason) == expected
 
 
 @pytest.mark.parametrize(
-    'turn, label, leads',
-    [
-        ('Thanks!', Label.CONSISTENT, False),
-        ('Thanks!', Label.GENERIC, True),
-        ('I hate this breakfast!!', Label.CONSISTENT, True),
-    ],
+    'statement, is_found',
+    [('I hate this breakfast!!', True), ('I hate this printer!!', False)],
 )
-def test_greetings_get_no_facts(turn, label, leads):
-    pool = ranking('It costs 14 euros.', "You're welcome!", relevance=0.9)
-    first, ready = pool
-    first = replace(first, score=Score(0.9, label))
-    ready = replace(ready, strategies=(COURTESY,))
-    knowledge = TurnKnowledge(pool.passages, courtesy=ready.text)
-    ranked = replace(pool, candidates=(first, ready), turn=turn)
-    after = prefer_answer(ranked, knowledge, Rule())
-    assert after.chosen is (first if leads else ready)
-
-
-def test_statements_without_matching_documents_get_an_offer(knowledge):
-    turn_knowledge = knowledge.find({'text': 'I hate this printer!!'})
-    assert not turn_knowledge.passages
+def test_statements_get_an_offer(knowledge, statement, is_found):
+    turn_knowledge = knowledge.find({'text': statement})
+    assert bool(turn_knowledge.passages) == is_found
     assert turn_knowledge.courtesy.startswith(OFFER)
 
 
@@ -229,7 +197,7 @@ def test_a_document_is_quoted_around_its_answer(knowledge):
 
 def test_a_question_that_nothing_answers_is_declined():
     declined = TurnKnowledge((), declined=True)
-    after = prefer_answer(ranking('It costs 14 euros.'), declined, Rule())
+    after = prefer_answer(ranking(Candidate(QUOTE)), declined, Rule())
     assert after.abstain
     assert after.reason == Reason.DECLINED
 
