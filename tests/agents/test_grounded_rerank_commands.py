@@ -63,6 +63,12 @@ def test_parses_chat_commands(text, command):
     assert parse_command(text) == command
 
 
+def test_commands_that_need_no_reply_are_answered(say):
+    assert say('/why') == say('/candidates') == 'Nothing has been said yet.'
+    assert '/candidates' in say('/help')
+    assert 'Type /help.' in say('/nonsense')
+
+
 def test_knowledge_is_set_shown_and_forgotten(knowledge, say):
     assert say('/knowledge') == 'No knowledge was typed.'
     assert say('/knowledge Tea is hot.') == 'Replies will stick to this: Tea is hot.'
@@ -97,6 +103,7 @@ def test_why_shows_the_evidence_for_what_was_said(say):
     assert 'red blue' in text
     assert '\x1b[' not in text
     assert '\x1b[' in say('/why', said(), colour=True)
+    assert 'CHOSEN' in say('/candidates', said())
 
 
 def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(say):

@@ -1,7 +1,5 @@
 """The metrics of an evaluation of the reranking agent, and who measures it."""
 
-import json
-
 import pytest
 from parlai.core.metrics import dict_report
 from parlai.scripts.eval_model import EvalModel
@@ -11,6 +9,7 @@ from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.rerank.guards import GUARD_NAMES
 from tests.agents.rerank_toys import AGENT, TOY, trained_generator
+from tests.files import read_lines, write_lines
 from tests.rerank.toys import ToyScorer, pool
 
 FILE = 'parlai_q2.tasks.grounded_file.agents'
@@ -22,8 +21,7 @@ def evaluate(tmp_path, turns, **options):
         [{'id': 'task', 'text': text, **fields}, {'id': 'model', 'text': label}]
         for text, label, fields in turns
     ]
-    path = tmp_path / 'turns.jsonl'
-    path.write_text(json.dumps({'dialog': messages}) + '\n', encoding='utf-8')
+    path = write_lines(tmp_path / 'turns.jsonl', {'dialog': messages})
     report = EvalModel.main(
         model=AGENT,
         model_file=trained_generator(),
@@ -56,15 +54,11 @@ def test_the_same_scorer_for_both_is_circular_and_warned_of(tmp_path, monkeypatc
 
 
 def test_each_role_has_its_own_threshold(tmp_path):
-    log = tmp_path / 'log'
-    thresholds = {
-        'choose_threshold': 0.9,
-        'measure_threshold': 0.1,
-        'world_logs': str(log),
-    }
-    evaluate(tmp_path, EPISODE, choose='overlap', measure='precision', **thresholds)
-    (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
-    ((_, reply),) = json.loads(line)['dialog']
+    thresholds = {'choose_threshold': 0.9, 'measure_threshold': 0.1}
+    logs = {'world_logs': str(tmp_path / 'log')}
+    evaluate(tmp_path, EPISODE, choose='overlap', **thresholds, **logs)
+    (conversation,) = read_lines(tmp_path / 'log.jsonl')
+    ((_, reply),) = conversation['dialog']
     assert reply['rerank'][0]['label'] == 'inconsistent'
     assert reply['q2_evidence']['label'] == 'consistent'
 

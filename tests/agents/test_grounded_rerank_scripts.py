@@ -12,32 +12,32 @@ from parlai.scripts.self_chat import SelfChat
 from parlai.scripts.train_model import TrainModel
 
 from tests.agents.rerank_toys import AGENT, TASK, TOY, trained_generator
-
-
-def evaluate(**options):
-    defaults = {
-        'model': AGENT,
-        'model_file': trained_generator(),
-        'task': TASK,
-        'choose': TOY,
-        'datatype': 'valid',
-    }
-    return dict_report(EvalModel.main(**{**defaults, **options}))
+from tests.files import read_lines
 
 
 def logged(path):
-    lines = path.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
-    turns = [turn for line in lines for turn in json.loads(line)['dialog']]
-    return {message['text']: reply for message, reply in turns}
+    """The pairs of messages in a log."""
+    conversations = read_lines(path.with_suffix('.jsonl'))
+    return [turn for conversation in conversations for turn in conversation['dialog']]
 
 
 def test_eval_model_reports_the_metrics_and_logs_the_evidence(tmp_path):
-    report = evaluate(world_logs=str(tmp_path / 'one'), rerank_by='score')
-    replies = logged(tmp_path / 'one')
+    report = dict_report(
+        EvalModel.main(
+            model=AGENT,
+            model_file=trained_generator(),
+            task=TASK,
+            choose=TOY,
+            rerank_by='score',
+            datatype='valid',
+            world_logs=str(tmp_path / 'one'),
+        )
+    )
+    replies = [reply for _, reply in logged(tmp_path / 'one')]
     assert report['exs'] == len(replies) == 10
     # Three of the ten turns have no knowledge.
     assert report['rerank/unverifiable'] == pytest.approx(0.3)
-    scored = [r['rerank'] for r in replies.values() if r['rerank_knowledge']]
+    scored = [r['rerank'] for r in replies if r['rerank_knowledge']]
     assert len(scored) == 7
     chosen = [rows[0]['score'] for rows in scored]
     first = [row['score'] for rows in scored for row in rows if row['first']]
@@ -80,61 +80,25 @@ def test_a_trained_agent_reloads_with_its_model_file_alone(tmp_path):
     assert 0 < dict_report(report)['rerank/distinct'] <= 4
 
 
-def chat(monkeypatch, capsys, lines, **options):
-    """What a chat prints after each line that is typed."""
-    typed = iter(lines)
-    printed = []
-
-    def read(prompt=''):
-        printed.append(capsys.readouterr().out)
-        line = next(typed, None)
-        if line is None:
-            raise EOFError
-        return line
-
-    monkeypatch.setattr(builtins, 'input', read)
+def test_a_chat_answers_commands_and_logs_the_evidence(monkeypatch, capsys, tmp_path):
+    typed = iter(['/knowledge 4 3 2', '1 2 3 4', '/why', '[EXIT]'])
+    monkeypatch.setattr(builtins, 'input', lambda *_: next(typed))
+    log = tmp_path / 'chat'
     Interactive.main(
         model=AGENT,
         model_file=trained_generator(),
         choose='overlap',
         skip_generation=False,
-        **options,
+        outfile=str(log),
     )
-    return printed[1:]
-
-
-def test_a_chat_with_commands(monkeypatch, capsys):
-    lines = [
-        '/why',
-        '1 2 3 4',
-        '/knowledge 4 3 2',
-        '1 2 3 4',
-        '/why',
-        '/candidates',
-        '/help',
-        '/nonsense',
-    ]
-    output = chat(monkeypatch, capsys, lines)
-    assert '[GroundedRerank]: Nothing has been said yet.' in output[0]
-    assert '1 2 3 4' in output[1]
-    assert 'Replies will stick to this: 4 3 2' in output[2]
-    assert '[GroundedRerank]' in output[3]
-    assert 'Chosen for: best ' in output[4]
-    assert '4 3 2' in output[4]
-    assert 'CHOSEN' in output[5]
-    assert 'beam' in output[5]
-    assert '/candidates' in output[6]
-    assert 'Type /help.' in output[7]
-
-
-def test_a_chat_log_has_the_evidence(monkeypatch, capsys, tmp_path):
-    log = tmp_path / 'chat'
-    chat(monkeypatch, capsys, ['/knowledge 1', '1 2', '[EXIT]'], outfile=str(log))
-    (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
-    replies = [turn[1] for turn in json.loads(line)['dialog']]
-    assert replies[-1]['rerank_knowledge'] == '1'
+    printed = capsys.readouterr().out
+    assert '[GroundedRerank]: Replies will stick to this: 4 3 2' in printed
+    assert 'Chosen for: best ' in printed
+    replies = [reply for _, reply in logged(log)]
+    assert replies[1]['rerank_knowledge'] == '4 3 2'
     # Who reads the log tells by it that a command is no turn.
-    assert [r.get('rerank_command') for r in replies] == ['knowledge', None]
+    commands = [reply.get('rerank_command') for reply in replies]
+    assert commands == ['knowledge', None, 'why']
 
 
 def test_self_chat(tmp_path):
@@ -151,6 +115,6 @@ def test_self_chat(tmp_path):
         display_examples=False,
         outfile=str(log),
     )
-    (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
-    turns = [message for turn in json.loads(line)['dialog'] for message in turn]
-    assert sum(bool(message.get('rerank')) for message in turns) >= 2
+    (conversation,) = read_lines(log.with_suffix('.jsonl'))
+    messages = [message for turn in conversation['dialog'] for message in turn]
+    assert sum(bool(message.get('rerank')) for message in messages) >= 2
