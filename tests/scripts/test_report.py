@@ -139,19 +139,6 @@ def test_two_files_become_one_page(tmp_path, monkeypatch):
     assert [c['difference'] for c in data['changes']] == [0.6667, 0]
 
 
-def test_the_log_counts_one_response_and_several(tmp_path, monkeypatch):
-    logged = []
-    monkeypatch.setattr('parlai_q2.cli.log.info', logged.append)
-    one = write_lines(tmp_path / 'one.jsonl', simple(1))
-    two = write_lines(tmp_path / 'two.jsonl', simple(1), simple(2))
-    for files, counts in (
-        ([one], '1 response'),
-        ([one, two], '1 response and 2 responses'),
-    ):
-        run_command('report', *map(str, files))
-        assert logged[-1].endswith(f': {counts}.')
-
-
 # --- ranked pools, each with its candidates
 
 

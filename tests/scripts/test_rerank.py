@@ -142,6 +142,7 @@ def test_lines_of_other_settings_are_not_continued(tmp_path, monkeypatch, option
     def stop(*_):
         raise KeyboardInterrupt
 
+    uninterrupted = rerank('uninterrupted.jsonl', explain='none')
     for name in ('same.jsonl', 'other.jsonl'):
         with monkeypatch.context() as patch:
             patch.setattr('parlai_q2.cli.log.InputProgress.read', stop)
@@ -149,7 +150,7 @@ def test_lines_of_other_settings_are_not_continued(tmp_path, monkeypatch, option
                 rerank(name, explain='none')
     warnings = []
     monkeypatch.setattr('parlai_q2.cli.log.warning', warnings.append)
-    rerank('same.jsonl', explain='none')
+    assert rerank('same.jsonl', explain='none') == uninterrupted
     assert not warnings
     options = {'explain': 'none', **options}
     assert rerank('other.jsonl', **options) == rerank('whole.jsonl', **options)
