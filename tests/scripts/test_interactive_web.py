@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
 import pytest
 from parlai.core.agents import create_agent
@@ -15,10 +14,9 @@ from parlai.core.agents import create_agent
 from parlai_q2.errors import MissingPackageError
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
+from tests.conftest import ROOT
 from tests.report.chats import events_of
 from tests.rerank.toys import ToyScorer
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope='module')
