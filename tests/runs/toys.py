@@ -12,6 +12,7 @@ from parlai_q2.io.read import Record
 from parlai_q2.runs.file_run import cut_chunks
 from parlai_q2.scorers.overlap import OverlapScorer
 from parlai_q2.turns import Example
+from tests.files import write_lines
 
 K = 'Sephora is a French chain of shops founded in 1969 in Limoges.'
 
@@ -99,9 +100,8 @@ def chunks(responses, size=4):
 
 def write_records(path, responses):
     """An input file of responses to one knowledge."""
-    lines = [
-        json.dumps({'id': n, 'knowledge': K, 'response': response})
+    records = (
+        {'id': n, 'knowledge': K, 'response': response}
         for n, response in enumerate(responses)
-    ]
-    path.write_text('\n'.join(lines) + '\n')
-    return path
+    )
+    return write_lines(path, *records)
