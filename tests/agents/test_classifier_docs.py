@@ -1,6 +1,5 @@
 """The training that the page of classifiers describes, on a small model and files."""
 
-import json
 import shlex
 
 from parlai.core.script import superscript_main
@@ -9,6 +8,7 @@ from parlai_q2.__main__ import run
 from tests.agents.tiny_classifiers import on_pairs, tiny_bert, write_pairs
 from tests.docs.code_in_docs import ROOT, read_code
 from tests.docs.scratch import place_data
+from tests.files import read_lines, write_lines
 from tests.tasks import annotated_sets
 
 PAGE = ROOT / 'docs' / 'agents' / 'classifiers.md'
@@ -25,7 +25,7 @@ def test_its_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     write_pairs(tmp_path / 'fever')
     bert = tiny_bert(tmp_path / 'bert')
     record = {'knowledge': 'the tea is red .', 'response': 'it is red .'}
-    (tmp_path / 'pairs.jsonl').write_text(json.dumps(record) + '\n')
+    write_lines(tmp_path / 'pairs.jsonl', record)
     commands = [shlex.split(c.text) for c in read_code(PAGE) if c.kind == 'command']
     fever, conv_fever, rome, score = commands[-4:]
 
@@ -41,5 +41,5 @@ def test_its_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     assert 'class_inconsistent_f1' in capsys.readouterr().out
     assert score[0] == 'parlai_q2'
     run(score[1:])
-    [scored] = (tmp_path / 'scores.jsonl').read_text().splitlines()
-    assert 0 < json.loads(scored)['score'] < 1
+    [scored] = read_lines(tmp_path / 'scores.jsonl')
+    assert 0 < scored['score'] < 1

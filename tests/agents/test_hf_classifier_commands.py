@@ -1,6 +1,5 @@
 """ParlAI's commands with the classifier: training, saving, loading, scoring."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from parlai.scripts.train_model import TrainModel
 import parlai_q2.agents.hf_classifier.hf_classifier as module
 from parlai_q2 import Example, load_scorer
 from tests.agents.tiny_classifiers import AGENT, on_pairs, tiny_bert, write_pairs
+from tests.files import read_lines
 
 RECIPES = Path(module.__file__).parent / 'training'
 
@@ -47,10 +47,7 @@ def trained(pairs, tmp_path_factory):
 def test_training_learns_what_holds_for_things_it_has_not_seen(
     trained, pairs, tmp_path
 ):
-    """
-    Chance is one half, and so is what either text alone would give. The model can be
-    moved.
-    """
+    # Chance is one half, and so is what either text alone would give.
     moved = tmp_path / 'moved'
     shutil.copytree(Path(trained).parent, moved)
     options = {'datatype': 'test', 'batchsize': 5, **on_pairs(pairs)}
@@ -60,10 +57,7 @@ def test_training_learns_what_holds_for_things_it_has_not_seen(
 
 def test_a_trained_model_is_a_scorer(trained, pairs):
     preset = trained + '.hf/classifier.yaml'
-    records = [
-        json.loads(line)
-        for line in Path(pairs.format(fold='valid')).read_text().splitlines()
-    ]
+    records = read_lines(Path(pairs.format(fold='valid')))
     scorer = load_scorer('consistency', preset)
     scores = scorer.score([Example(r['evidence'], r['claim']) for r in records])
     right = [

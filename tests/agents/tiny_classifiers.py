@@ -3,7 +3,7 @@ A tiny BERT with a tokenizer of its own, and a task that it can learn: whether a
 response says of a thing what its knowledge says. Each text alone tells nothing.
 """
 
-import json
+import shutil
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from tests.files import write_lines
 from tests.tiny import encoder_config, word_tokenizer
 
 AGENT = 'parlai_q2.agents.hf_classifier.hf_classifier:HfClassifierAgent'
@@ -78,18 +79,17 @@ def write_pairs(folder: Path) -> str:
     :return: a path for ``--pairs-file``.
     """
     for fold, things in (('train', THINGS[:7]), ('valid', THINGS[7:])):
-        lines = []
-        for thing, adjective, denies, doubts in product(
-            things, ADJECTIVES, (False, True), (False, True)
-        ):
-            record = {
-                'evidence': f'the {thing} is {"not " * denies}{adjective} .',
-                'claim': f'it is {"not " * doubts}{adjective} .',
-                'label': 'SUPPORTS' if denies == doubts else 'REFUTES',
+        statements = product(things, ADJECTIVES, ('', 'not '), ('', 'not '))
+        records = (
+            {
+                'evidence': f'the {thing} is {denial}{adjective} .',
+                'claim': f'it is {doubt}{adjective} .',
+                'label': 'SUPPORTS' if denial == doubt else 'REFUTES',
             }
-            lines.append(json.dumps(record) + '\n')
-        (folder / f'{fold}.jsonl').write_text(''.join(lines))
-    (folder / 'test.jsonl').write_text((folder / 'valid.jsonl').read_text())
+            for thing, adjective, denial, doubt in statements
+        )
+        write_lines(folder / f'{fold}.jsonl', *records)
+    shutil.copy(folder / 'valid.jsonl', folder / 'test.jsonl')
     return str(folder / '{fold}.jsonl')
 
 
