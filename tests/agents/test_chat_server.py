@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.metrics import dict_report
-from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.agents.chat_server.chat_server import KEY_VARIABLE
 from parlai_q2.errors import ConfigError, ServerError
+from tests.agents.hf_models import make_agent
 from tests.agents.protocol_server import choice, serving
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
@@ -26,15 +25,11 @@ def digits(fields):
 
 
 def options(served, **extra_options):
-    options = {'server_url': served.url, 'server_model': 'm', 'no_cuda': True}
-    return {**options, **extra_options}
+    return {'server_url': served.url, 'server_model': 'm', **extra_options}
 
 
 def make(served, **extra_options):
-    opt = ParlaiParser(True, True).parse_kwargs(
-        **options(served, **{'model': ALONE, **extra_options})
-    )
-    return create_agent(opt)
+    return make_agent(**options(served, **{'model': ALONE, **extra_options}))
 
 
 @pytest.fixture
@@ -165,7 +160,7 @@ def test_evaluation_files_and_logs_never_contain_the_key(
 ):
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     report = EvalModel.main(
-        **options(served, **RERANKING),
+        **options(served, **RERANKING, no_cuda=True),
         task=TASK,
         datatype='valid',
         batchsize=4,

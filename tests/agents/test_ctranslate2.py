@@ -1,8 +1,6 @@
 """The agent of converted models, alone and reranked, on models made here."""
 
 import pytest
-from parlai.core.agents import create_agent
-from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.agents.ctranslate2 import ctranslate2
@@ -10,6 +8,7 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.generate.chat import USER
 from parlai_q2.generate.generator import Generator
 from parlai_q2.parlai.generator import CONTEXT
+from tests.agents.hf_models import make_agent
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
 from tests.generate.models import converted
@@ -27,10 +26,10 @@ GREETING, ANSWER = 'hello there !', 'hello i am fine .'
 
 
 def make(family='t5', **extra):
-    options = {'model': ALONE, 'model_path': str(converted(family)), 'no_cuda': True}
-    options |= {'label_truncate': 12, 'datatype': 'valid', **FAMILIES[family], **extra}
+    options = {'model': ALONE, 'model_path': str(converted(family))}
+    options |= {'label_truncate': 12, **FAMILIES[family], **extra}
     options = {name: value for name, value in options.items() if value is not None}
-    return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
+    return make_agent(**options)
 
 
 @pytest.mark.parametrize('family', ['t5', 'bart', 'gpt2'])
@@ -165,12 +164,6 @@ def test_batched_evaluation_runs(extra):
     assert report['rerank/distinct'].value() > 1
 
 
-def test_runs_only_the_first_strategy_without_knowledge():
-    agent = make(**RERANKING, candidate_strategies='greedy,nucleus:5')
-    [reply] = reply_to(agent, GREETING, knowledge=None)
-    assert [row['strategies'] for row in reply['rerank']] == [['greedy']]
-
-
 def test_further_searches_run_only_for_turns_in_doubt(monkeypatch):
     options = {'candidate_strategies': 'greedy,beam:5', 'guards': False}
     agent = make(**RERANKING, **options, candidates_until=0.75)
@@ -246,8 +239,7 @@ def test_a_damaged_model_is_refused(tmp_path):
 
 
 def test_the_shipped_reply_model_is_the_default():
-    options = {'model': ALONE, 'no_cuda': True, 'datatype': 'valid'}
-    agent = create_agent(ParlaiParser(True, True).parse_kwargs(**options))
+    agent = make_agent(model=ALONE)
     knowledge = 'A honeybee colony has a single queen and up to 60,000 workers.'
     [reply] = reply_to(agent, 'How many queens are there?', knowledge=knowledge)
     assert 'queen' in reply['text']

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from parlai.core.agents import create_agent
-from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_classifier.hf_classifier import HfClassifierModel
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.text.class_map import ClassMap
+from tests.agents.hf_models import make_agent
 from tests.agents.tiny_classifiers import AGENT, tiny_bert, write_preset
 
 VITAMINC = ['SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO']
@@ -28,14 +27,8 @@ def model(tmp_path_factory):
 
 
 def agent(tmp_path, model, settings=None, **options):
-    options = {
-        'model': AGENT,
-        'classifier': write_preset(tmp_path, model, **(settings or {})),
-        'no_cuda': True,
-        'datatype': 'valid',
-        **options,
-    }
-    return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
+    preset = write_preset(tmp_path, model, **(settings or {}))
+    return make_agent(**{'model': AGENT, 'classifier': preset, **options})
 
 
 def ask(model, pairs=PAIRS, label=None):
@@ -51,13 +44,13 @@ def ask(model, pairs=PAIRS, label=None):
     return replies
 
 
-def outputs(model, pairs=PAIRS):
+def outputs(model):
     """The probabilities of a model's outputs, one pair at a time."""
     hf, words = model.hf_model.eval(), model.dict.hf_tokenizer
     with torch.no_grad():
         return [
             hf(**words(*pair, return_tensors='pt')).logits[0].softmax(-1).tolist()
-            for pair in pairs
+            for pair in PAIRS
         ]
 
 
@@ -148,25 +141,24 @@ def test_the_class_of_the_threshold_comes_first(tmp_path, model):
 
 
 @pytest.mark.parametrize(
-    'names, settings, options, says',
+    'names, options, says',
     [
-        (['LABEL_0', 'LABEL_1'], {}, {}, 'does not say what its outputs mean'),
-        (VITAMINC, {}, {'classes': ['a', 'b']}, '--class-map'),
-        (VITAMINC, {}, {'classes': ['consistent', 'consistent']}, 'different names'),
-        (VITAMINC, {}, {'class_map': 'neutral'}, 'output=class'),
+        (['LABEL_0', 'LABEL_1'], {}, 'does not say what its outputs mean'),
+        (VITAMINC, {'classes': ['a', 'b']}, '--class-map'),
+        (VITAMINC, {'classes': ['consistent', 'consistent']}, 'different names'),
+        (VITAMINC, {'class_map': 'neutral'}, 'output=class'),
         (
             VITAMINC,
-            {},
             {'classes': ['consistent', 'inconsistent', 'generic'], 'datatype': 'train'},
             'cannot be trained',
         ),
     ],
 )
 def test_unknown_output_classes_raise_an_error_with_a_remedy(
-    tmp_path, names, settings, options, says
+    tmp_path, names, options, says
 ):
     with pytest.raises(ConfigError, match=says):
-        agent(tmp_path, tiny_bert(tmp_path, names), settings, **options)
+        agent(tmp_path, tiny_bert(tmp_path, names), **options)
 
 
 def test_a_class_without_an_output_is_never_answered(tmp_path, model):
@@ -195,10 +187,7 @@ def test_a_new_head_has_the_classes_that_are_asked_for(tmp_path):
 
 
 def test_the_shipped_detector_is_the_default():
-    opt = ParlaiParser(True, True).parse_kwargs(
-        model=AGENT, no_cuda=True, datatype='valid'
-    )
-    classifier = create_agent(opt)
+    classifier = make_agent(model=AGENT)
     assert classifier.class_list == ['consistent', 'inconsistent', 'generic']
     pairs = [
         ('Sephora was founded in 1969.', 'It was founded in 1969.'),
