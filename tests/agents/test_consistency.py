@@ -1,7 +1,5 @@
 """The consistency agent's logic, on scorers that give what a test tells them."""
 
-import json
-
 import pytest
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
@@ -10,6 +8,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.scorers.base import Scorer
+from tests.files import read_lines
 
 AGENT = 'parlai_q2.agents.consistency.consistency:ConsistencyAgent'
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents:ClassificationTeacher'
@@ -66,18 +65,11 @@ def agent(**options):
     return create_agent({**opt, 'interactive_mode': chat})
 
 
-def ask(responses, candidates=BEGIN, label=None, **options):
+def ask(responses, candidates=BEGIN, **options):
     """The answers of an agent to a batch."""
     model = agent(**options)
-    messages = [
-        {'text': f'k\n{r}', 'label_candidates': candidates, 'episode_done': True}
-        for r in responses
-    ]
-    for message in messages:
-        if candidates is None:
-            del message['label_candidates']
-        if label is not None:
-            message['eval_labels'] = [label]
+    fields = {'label_candidates': candidates} if candidates else {}
+    messages = [{'text': f'k\n{r}', 'episode_done': True, **fields} for r in responses]
     return model.batch_act([model.clone().observe(m) for m in messages])
 
 
@@ -182,7 +174,7 @@ def test_the_shipped_detector_classifies_the_sample(tmp_path):
     assert report['accuracy'].value() > 0.75
     assert report['macro_f1'].value() > 0.8
     assert report['class_generic_recall'].value() > 0.8
-    turn = json.loads(log.read_text().splitlines()[0])['dialog'][0]
+    turn = read_lines(log)[0]['dialog'][0]
     assert turn[1]['consistency']['probabilities'].keys() == {
         'consistent',
         'inconsistent',

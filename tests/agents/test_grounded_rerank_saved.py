@@ -1,7 +1,7 @@
 """Which generator is reranked, and which options saved with a model file count."""
 
 import json
-from pathlib import Path
+import shutil
 
 import pytest
 from parlai.agents.transformer.transformer import TransformerGeneratorAgent
@@ -56,11 +56,8 @@ def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
 
 def saved_beside_a_generator(folder, options):
     """The trained generator with more in its .opt."""
-    trained = Path(trained_generator())
     for ending in ('', '.opt', '.dict'):
-        (folder / f'model{ending}').write_bytes(
-            trained.with_name(trained.name + ending).read_bytes()
-        )
+        shutil.copy(trained_generator() + ending, folder / f'model{ending}')
     opt = {**json.loads((folder / 'model.opt').read_text()), **options}
     (folder / 'model.opt').write_text(json.dumps(opt))
     return str(folder / 'model')
