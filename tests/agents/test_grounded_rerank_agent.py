@@ -2,15 +2,12 @@
 
 import pytest
 import torch
-from parlai.core.agents import create_agent_from_shared
+from parlai.core.agents import create_agent, create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT
 from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
-
-OUT_OF_RANGE = [('candidates_until', 2)]
-OUT_OF_RANGE += [('abstain_below', value) for value in (2, float('nan'))]
 
 
 @pytest.fixture(scope='module')
@@ -73,8 +70,6 @@ def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
         skip_generation=False,
         no_cuda=True,
     )
-    from parlai.core.agents import create_agent
-
     plain_reply = create_agent(plain).respond(
         Message({'text': '6 0 1', 'episode_done': True})
     )
@@ -89,15 +84,6 @@ def test_keeps_the_generators_first_choice_without_knowledge(agent):
     assert reply['rerank'][0]['score'] is None
     assert reply['rerank_knowledge'] == ''
     assert len(agent.reranker.chooser.batches) == calls
-
-
-def test_a_batch_says_what_its_messages_would_alone(agent):
-    messages = ['1 2 3 4', '5 6', '0', '3 3 3 1']
-    together = reply_to(agent, *messages)
-    alone = [reply_to(agent, message)[0] for message in messages]
-    for a, b in zip(together, alone, strict=True):
-        assert a['text'] == b['text']
-        assert texts(a) == texts(b)
 
 
 def test_empty_and_padded_messages_leave_the_others_alone(agent):
@@ -198,11 +184,16 @@ def test_abstains_below_the_requested_score():
     assert clone.history.history_raw_strings[-1] == DEFAULT_ABSTAIN_TEXT
 
 
-def test_options_out_of_range_are_told_so():
-    for option, value in [
+@pytest.mark.parametrize(
+    'option, value',
+    [
         ('candidate_strategies', 'beams:3'),
         ('rerank_by', 'luck'),
-        *OUT_OF_RANGE,
-    ]:
-        with pytest.raises(ValueError, match=option.replace('_', '-')):
-            make_agent(**{option: value})
+        ('candidates_until', 2),
+        ('abstain_below', 2),
+        ('abstain_below', float('nan')),
+    ],
+)
+def test_an_option_out_of_range_is_named(option, value):
+    with pytest.raises(ValueError, match=option.replace('_', '-')):
+        make_agent(**{option: value})

@@ -56,15 +56,12 @@ def check(agent):
         assert reply['text'] == (rows[0]['text'] or NOTHING_SAID)
         assert len({row['text'] for row in rows}) == len(rows)
     assert sum(len(reply['rerank']) for reply in replies) > 3
-    check_commands(agent.clone())
-    return replies
-
-
-def check_commands(chat):
-    """In a chat, a command is answered."""
+    # In a chat, a command is answered.
+    chat = agent.clone()
     chat.set_interactive_mode(True)
     chat.observe({'text': '/knowledge 4 3 2', 'episode_done': False})
     assert chat.act()['text'].endswith('stick to this: 4 3 2')
+    return replies
 
 
 def write_gpt2(folder):
@@ -266,23 +263,17 @@ def test_pairs_of_the_context_stay_blocked():
         )
 
 
-def mixed_pools(agent):
-    """The candidates of a batch in which the second example has no knowledge."""
-    batches = []
-    for text, knowledge in zip(TEXTS, ('1 2 3', None, '4 5 6'), strict=True):
-        fields = {'knowledge': knowledge} if knowledge else {}
-        clone = agent.clone()
-        message = {'text': text, 'episode_done': True, **fields}
-        batches.append(clone.observe(message))
-    return list(map(strategies, agent.batch_act(batches)))
-
-
 def test_mixed_batches_give_the_same_candidates_as_single_examples():
     agent = make_agent(**MANY)
-    together = mixed_pools(agent)
+    known = [{'knowledge': '1 2 3'}, {}, {'knowledge': '4 5 6'}]
+    batch = [
+        agent.clone().observe({'text': text, 'episode_done': True, **fields})
+        for text, fields in zip(TEXTS, known, strict=True)
+    ]
+    _, unknowing, last = map(strategies, agent.batch_act(batch))
     (alone,) = reply_to(agent, TEXTS[2], knowledge='4 5 6')
-    assert together[2] == strategies(alone)
-    assert all(names == ['beam'] for names in together[1].values())
+    assert last == strategies(alone)
+    assert all(names == ['beam'] for names in unknowing.values())
 
 
 def test_outputs_begin_with_the_tokens_that_each_must_begin_with(monkeypatch):
