@@ -91,11 +91,6 @@ def test_another_ending_is_an_error(tmp_path):
         pass
 
 
-def texts(mask, messages=FIVE):
-    keep = [letter == 'k' for letter in mask]
-    return [[m['text'] for m in part] for part in split_at_gaps(messages, keep)]
-
-
 @pytest.mark.parametrize(
     'mask, expected',
     [
@@ -108,7 +103,9 @@ def texts(mask, messages=FIVE):
     ],
 )
 def test_what_follows_a_gap_has_all_before_it_in_its_first_text(mask, expected):
-    assert texts(mask) == expected
+    keep = [letter == 'k' for letter in mask]
+    parts = split_at_gaps(FIVE, keep)
+    assert [[m['text'] for m in part] for part in parts] == expected
 
 
 def read_by_a_model(agent, episodes):

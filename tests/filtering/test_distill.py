@@ -1,7 +1,5 @@
 """``parlai_q2 distill``: a reranking model's choices become a training set."""
 
-from unittest.mock import patch
-
 import pytest
 
 from parlai_q2.__main__ import run
@@ -13,10 +11,10 @@ from parlai_q2.parlai.distillation import (
     reply_record,
 )
 from parlai_q2.scripts import distill
-from tests.agents import rerank_toys
 from tests.agents.rerank_toys import MADE, TASK, TOY, trained_generator
 from tests.files import read_lines
 from tests.filtering.toys import WordScorer, episode
+from tests.rerank.toys import ToyScorer
 
 EPISODE = episode(
     ('one', 'a b', 'gold one'), ('two', 'c d', 'gold two'), ('three', None, 'gold 3')
@@ -41,16 +39,11 @@ def test_a_reply_becomes_the_label_after_what_people_said():
     assert [m['gold_labels'] for m in judged] == gold
 
 
-def judge(replies, scorer, **choices):
-    policy = Policy(**{'no_knowledge': 'drop', **choices})
-    judged = list(judge_replies([EPISODE], [replies], scorer, policy))
-    return [turn.decision for (turn,) in judged]
-
-
 def test_an_abstention_is_no_reference():
     # What it chose was grounded enough, yet it said something else.
     replies = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
-    assert judge(replies, WordScorer())[0] == (False, ABSTAINED)
+    (turn,), *_ = judge_replies([EPISODE], [replies], WordScorer(), Policy())
+    assert turn.decision == (False, ABSTAINED)
 
 
 def run_distill(outfile, *options):
@@ -59,24 +52,6 @@ def run_distill(outfile, *options):
     words += ['--no-cuda', '--outfile']
     files = [str(outfile), '--model-file', trained_generator()]
     return run([*words, *files, '--candidate-strategies', 'beam:3', *map(str, options)])
-
-
-def stopped_distilling(outfile):
-    """The lines of the replies when the scorer's fourth call is stopped."""
-    calls, real = [], rerank_toys.ToyScorer.score
-
-    def stop(self, examples):
-        calls.append(examples)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return real(self, examples)
-
-    with (
-        patch.object(rerank_toys.ToyScorer, 'score', stop),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        run_distill(outfile, '-bs', 1)
-    return read_lines(outfile.with_name('best.replies.jsonl.part'))
 
 
 @pytest.fixture
@@ -125,10 +100,22 @@ def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
     assert distill.describe_run({**opt, 'choose': 'consistency'}) != second
 
 
-def test_a_run_that_was_stopped_goes_on(best):
+def test_a_run_that_was_stopped_goes_on(best, monkeypatch):
     whole = run_distill(best.with_name('whole.jsonl'))
+    calls, score = [], ToyScorer.score
+
+    def score_or_stop(self, examples):
+        calls.append(examples)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return score(self, examples)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ToyScorer, 'score', score_or_stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_distill(best, '-bs', 1)
     # Two turns make an episode, and one call of the scorer a turn.
-    assert 0 < len(stopped_distilling(best)) < 5
+    assert 0 < len(read_lines(best.with_name('best.replies.jsonl.part'))) < 5
     again = run_distill(best, '-bs', 2)
     for name in ('turns', 'kept', 'reasons', 'mean_score'):
         assert again[name] == whole[name]

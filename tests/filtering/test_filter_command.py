@@ -15,9 +15,9 @@ from tests.filtering.toys import SCORER, TASK, WordScorer, said
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 
 
-def run_filter(outfile, *options, task=TASK, scorer=SCORER):
+def run_filter(outfile, *options, task=TASK):
     WordScorer.made.clear()
-    words = ['filter', '-t', task, '--choose', scorer, '--outfile', str(outfile)]
+    words = ['filter', '-t', task, '--choose', SCORER, '--outfile', str(outfile)]
     return run([*words, *map(str, options)])
 
 
@@ -74,10 +74,9 @@ def test_a_fold_a_few_turns_and_several_tasks(kept):
 
 
 def test_policies_are_options(kept):
-    task = f'{SAMPLE}:GenericTeacher'
-    common = {'task': task, 'scorer': SCORER}
-    all_kept = run_filter(kept, '-dt', 'valid', **common)
-    dropped = run_filter(kept, '-dt', 'valid', '--unverifiable', 'drop', **common)
+    valid, task = ['-dt', 'valid'], f'{SAMPLE}:GenericTeacher'
+    all_kept = run_filter(kept, *valid, task=task)
+    dropped = run_filter(kept, *valid, '--unverifiable', 'drop', task=task)
     gone = all_kept['reasons']['kept']['nothing to verify']
     assert gone > 0
     assert dropped['kept'] == all_kept['kept'] - gone

@@ -118,12 +118,6 @@ def test_scored_files_are_filtered_without_a_scorer(scored):
     act = (question_act['turn_id'], question_act['knowledge'][0]['title'])
     assert act == (0, 'Bee')
     assert answered['q2_evidence']['parts']['precision'] == 1.0
-    # It is a task like any other: judged again, the same stays.
-    again = run(
-        f'filter -t q2:grounded_file --jsonfile-datapath {scored}/f/kept.jsonl '
-        f'--choose precision --outfile {scored}/again.jsonl'.split()
-    )
-    assert (again['turns'], again['kept']) == (1, 1)
     few = filter_file(scored / 'out', scored / 'few', '-n', '2')
     assert (few['turns'], few['kept']) == (2, 1)
 
