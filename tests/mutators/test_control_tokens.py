@@ -9,9 +9,10 @@ LIE = '<no-first-person> <low-prec> <non-entailed>'
 NAME = 'q2_control_tokens'
 
 
-def training(count=36, **options):
+def training(**options):
+    """A pass over the training fold."""
     teacher = make_teacher(NAME, datatype='train:ordered', **options)
-    return [teacher.act() for _ in range(count)]
+    return [teacher.act() for _ in range(36)]
 
 
 def test_in_training_the_tokens_tell_what_the_label_is_like():

@@ -2,8 +2,6 @@
 
 import sys
 
-import pytest
-
 from parlai_q2.__main__ import run
 from parlai_q2.cache import ScoreCache
 from parlai_q2.models import device
@@ -29,17 +27,11 @@ def run_apart(*words):
     assert process.returncode == 0, process.stdout + process.stderr
 
 
-@pytest.fixture(scope='module')
-def dictionary(tmp_path_factory):
-    """A dictionary file of the toy task, which ParlAI builds in one process only."""
-    path = str(tmp_path_factory.mktemp('dict') / 'dict')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, 'argv', ['parlai_q2'])
-        run(['build_dict', '-t', TASK, '--dict-file', path])
-    return path
-
-
-def test_a_model_trains_in_background_processes(tmp_path, dictionary):
+def test_a_model_trains_in_background_processes(tmp_path, monkeypatch):
+    # ParlAI builds a dictionary in one process only.
+    dictionary = str(tmp_path / 'dict')
+    monkeypatch.setattr(sys, 'argv', ['parlai_q2'])
+    run(['build_dict', '-t', TASK, '--dict-file', dictionary])
     words = ['-t', TASK, '--dict-file', dictionary]
     words += '--num-workers 2 --dynamic-batching full --truncate 32'.split()
     words += ['--mutators', 'q2_filter+q2_control_tokens']
