@@ -40,15 +40,6 @@ sys.meta_path.insert(0, Hide)
 """
 
 
-@pytest.fixture(scope='module', autouse=True)
-def one_thread():
-    """Models this small only wait for each other in several threads."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 def train(model_file: Path, *options: str) -> list[str]:
     """The options of a training run of a few steps."""
     words = ['-t', TASK, '-mf', str(model_file), '--skip-generation', 'true']
@@ -74,7 +65,10 @@ def test_checkpoints_load_with_weights_only():
     compat.apply()
     # fairseq's options, and a learning rate that a schedule computed.
     states = {'args': argparse.Namespace(arch='bart_large'), 'lr': np.float32(0.5)}
-    assert read_back(states) == states
+    saved = io.BytesIO()
+    torch.save(states, saved)
+    saved.seek(0)
+    assert torch.load(saved, map_location=lambda storage, _: storage) == states
 
 
 def test_command_runs_without_pkg_resources():
@@ -87,13 +81,6 @@ def test_command_runs_without_pkg_resources():
     completed = run_python(code, *words, env=one_thread, timeout=300)
     assert completed.returncode == 0, completed.stderr[-2000:]
     assert 'NEW EPISODE' in completed.stdout
-
-
-def read_back(states):
-    saved = io.BytesIO()
-    torch.save(states, saved)
-    saved.seek(0)
-    return torch.load(saved, map_location=lambda storage, _: storage)
 
 
 def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from pathlib import Path
 
 import pytest
 from parlai.core.agents import Agent
@@ -73,16 +74,12 @@ class PractisingAgent(Agent):
 
     def save(self, path=None):
         path = path or self.opt['model_file']
-        with open(path, 'w') as stream:
-            json.dump(self.state, stream)
+        Path(path).write_text(json.dumps(self.state))
         self.opt.save(path + '.opt')
 
     def load(self, path):
-        try:
-            with open(path) as stream:
-                self.state = json.load(stream)
-        except FileNotFoundError:
-            pass
+        if Path(path).exists():
+            self.state = json.loads(Path(path).read_text())
 
 
 def train(tmp_path, *options):
@@ -91,10 +88,6 @@ def train(tmp_path, *options):
     words += ['--model-file', str(tmp_path / 'model'), '--num-epochs', '5']
     words += ['--validation-every-n-epochs', '1', '--short-final-eval', 'true']
     return run([*words, *map(str, options)])
-
-
-def kept_epochs(tmp_path):
-    return json.loads((tmp_path / 'model').read_text())['turns'] // 4
 
 
 def by(metric, mode='max'):
@@ -107,7 +100,8 @@ def by(metric, mode='max'):
 def test_the_checkpoint_with_the_best_score_is_kept(tmp_path, mode, epochs, value):
     valid, _ = train(tmp_path, *by(SCORER, mode))
     # The first epochs score 1/2, 2/3 and 1, the others 0.
-    assert kept_epochs(tmp_path) == epochs
+    kept = json.loads((tmp_path / 'model').read_text())
+    assert kept['turns'] // 4 == epochs
     assert valid[SCORER].value() == value
 
 
@@ -118,20 +112,23 @@ def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
     assert valid['unverifiable'].value() == 1
 
 
+# A small model that nothing has taught what to say.
+UNTAUGHT = ['-m', AGENT, '--generator', 'transformer/generator', '--n-layers', 1]
+UNTAUGHT += ['--n-heads', 1, '--embedding-size', 8, '--ffn-size', 8, '--num-epochs', 1]
+UNTAUGHT += ['--label-truncate', 4, '--candidate-strategies', 'beam:2']
+
+
 @pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
-def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, metric):
-    # A small model that nothing has taught what to say.
-    model = ['-m', AGENT, '--generator', 'transformer/generator', '--n-layers', 1]
-    model += ['--n-heads', 1, '--embedding-size', 8, '--ffn-size', 8, '--num-epochs', 1]
-    model += ['--label-truncate', 4, '--candidate-strategies', 'beam:2']
-    valid, _ = train(tmp_path / 'one', *by(metric), '-t', UNKNOWING, *model)
+def test_reranking_without_knowledge_counts_as_0(tmp_path, metric):
+    valid, _ = train(tmp_path, *by(metric), '-t', UNKNOWING, *UNTAUGHT)
     assert valid[metric].value() == 0
     assert valid['rerank/unverifiable'].value() == 1
-    if metric != 'rerank/chosen':
-        return
-    tasks = f'{UNKNOWING},{TASK}'
-    valid, _ = train(tmp_path / 'two', *by(metric), '-t', tasks, *model)
-    assert valid[metric].value() == valid[f'{TASK}/{metric}'].value()
-    task_metric = f'{UNKNOWING}/{metric}'
-    valid, _ = train(tmp_path / 'three', *by(task_metric), '-t', tasks, *model)
-    assert valid[task_metric].value() == 0
+
+
+def test_a_task_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path):
+    tasks, mean = ['-t', f'{UNKNOWING},{TASK}'], 'rerank/chosen'
+    valid, _ = train(tmp_path / 'one', *by(mean), *tasks, *UNTAUGHT)
+    assert valid[mean].value() == valid[f'{TASK}/{mean}'].value()
+    of_task = f'{UNKNOWING}/{mean}'
+    valid, _ = train(tmp_path / 'other', *by(of_task), *tasks, *UNTAUGHT)
+    assert valid[of_task].value() == 0
