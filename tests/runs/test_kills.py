@@ -3,7 +3,6 @@
 the next run writes is equal to what one run writes, byte for byte.
 """
 
-import json
 import multiprocessing
 import os
 import resource
@@ -13,9 +12,10 @@ import traceback
 
 import pytest
 
+from parlai_q2.io import write
 from parlai_q2.scripts.filter import FilterScript
 from tests.filtering import toys as filter_toys
-from tests.runs.toys import K, ToyScorer, write_records
+from tests.runs.toys import ToyScorer, write_records
 from tests.scoring import score_file
 
 KILLED = -9
@@ -81,6 +81,8 @@ def run_and_exit(folder, command, kill_at):
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.environ['PARLAI_Q2_CACHE'] = str(folder / 'scores.sqlite')
+        # How often a file is synced would depend on the time that a run takes.
+        write.SYNC_SECONDS = 0
         count = 0
 
         def watch(frame, event, argument):
@@ -113,11 +115,10 @@ def whole(tmp_path_factory):
 
 
 def write_input(folder):
-    path = write_records(folder / 'in.jsonl', [f'founded in {n}' for n in range(16)])
-    lines = path.read_text().splitlines()
-    lines[7] = '{"id": 7, "response": '
-    lines[11] = json.dumps({'id': 11, 'knowledge': K, 'response': ''})
-    path.write_text('\n'.join(lines) + '\n')
+    responses = [f'founded in {n}' for n in range(16)]
+    responses[11] = ''
+    path = write_records(folder / 'in.jsonl', responses)
+    path.write_text(path.read_text().replace('founded in 7"}', ''))
     # Outputs name the time of their input.
     os.utime(path, ns=(0, 10**18))
 
