@@ -1,16 +1,14 @@
 """What a command holds in memory does not grow with its file."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from tests.files import run_python
+
 CODE = """
-import sys
 from parlai_q2.__main__ import main
 from parlai_q2.benchmark.measuring import peak_memory_mb
-sys.argv[1:] = {arguments!r}
 main()
 print(peak_memory_mb())
 """
@@ -20,18 +18,12 @@ NOTE = 'n' * 20_000
 SHORT, LONG = 1000, 4000
 
 
-def peak_of(command, lines, folder):
-    """The peak memory of a command in a process of its own, in megabytes."""
+def peak_of_scoring(lines, folder):
+    """The peak memory of a process that scores lines, in megabytes."""
     folder.mkdir()
     with open(folder / 'in.jsonl', 'w') as stream:
         stream.writelines(json.dumps(line) + '\n' for line in lines)
-    code = CODE.format(arguments=command.split())
-    completed = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
+    completed = run_python(CODE, *SCORE.split(), cwd=folder)
     assert completed.returncode == 0, completed.stderr
     return float(completed.stdout.split()[-1])
 
@@ -48,7 +40,7 @@ def record(number):
 @pytest.mark.slow
 def test_a_long_file_takes_no_more_memory_than_a_short_one(tmp_path):
     small, large = (
-        peak_of(SCORE, map(record, range(count)), tmp_path / str(count))
+        peak_of_scoring(map(record, range(count)), tmp_path / str(count))
         for count in (SHORT, LONG)
     )
     assert small > 10
