@@ -1,44 +1,11 @@
 """What the tests of the mutators share: a task's messages under mutators."""
 
-import json
-
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
 import parlai_q2.parlai  # noqa: F401
-from tests.files import run_python
 from tests.filtering.toys import SCORER, TASK, WordScorer
-
-# Commands of ParlAI, each in a fork that has not yet imported anything of ours; all of
-# ParlAI's commands, and what they import when one is named, are imported before, once.
-PLAIN = """
-import json, os, sys
-import parlai.core.torch_agent, parlai.tasks.integration_tests.agents
-import projects.safety_bench.run_unit_tests
-from parlai.__main__ import main
-from parlai.core.script import setup_script_registry
-setup_script_registry()
-assert not any(name.startswith('parlai_q2') for name in sys.modules)
-for number, words in enumerate(json.loads(sys.argv[1])):
-    child = os.fork()
-    if not child:
-        log = os.open(f'{number}.log', os.O_WRONLY | os.O_CREAT)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-        sys.argv = ['parlai', *words]
-        main()
-        sys.exit()
-    assert os.waitpid(child, 0)[1] == 0, open(f'{number}.log').read()[-2000:]
-"""
-
-
-def plain_parlai(folder, *commands):
-    """What each command prints when ``parlai`` runs it, which does not import us."""
-    words = [[*command, '--datapath', str(folder)] for command in commands]
-    completed = run_python(PLAIN, json.dumps(words), cwd=folder)
-    assert completed.returncode == 0, completed.stderr
-    return [(folder / f'{number}.log').read_text() for number in range(len(commands))]
 
 
 def make_opt(mutators, task=TASK, datatype='train:evalmode', **options):
