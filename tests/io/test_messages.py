@@ -1,13 +1,11 @@
 """Replies in files that are messages of the chat-completions protocol."""
 
-import json
-
 import pytest
 
-from parlai_q2.io.files import locate
 from parlai_q2.io.read import read_records
 from parlai_q2.io.world_logs import read_turns
 from parlai_q2.rerank import read_pools
+from tests.files import write_lines
 
 THOUGHT = '<think>Two?</think>Five.'
 PARTS = [{'type': 'text', 'text': 'Fi'}, {'type': 'text', 'text': 've.'}]
@@ -23,11 +21,9 @@ PARTS = [{'type': 'text', 'text': 'Fi'}, {'type': 'text', 'text': 've.'}]
     ],
 )
 def test_a_record_has_the_text_that_people_see(tmp_path, response):
-    path = tmp_path / 'in.jsonl'
     history = ['Hi.', {'role': 'user', 'content': 'How many?'}]
     record = {'knowledge': 'k', 'response': response, 'history': history}
-    path.write_text(json.dumps(record) + '\n')
-    [read] = read_records(str(path))
+    [read] = read_records(write_lines(tmp_path / 'in.jsonl', record))
     assert read.error is None
     assert read.parsed.response == read.fields['response'] == 'Five.'
     assert read.parsed.history == ('Hi.', 'How many?')
@@ -35,36 +31,25 @@ def test_a_record_has_the_text_that_people_see(tmp_path, response):
 
 
 def test_candidates_have_it_too(tmp_path):
-    path = tmp_path / 'in.jsonl'
-    pool = {
-        'knowledge': 'k',
-        'candidates': [
-            THOUGHT,
-            {'content': PARTS},
-            {'text': 'a'},
-            {'text': THOUGHT, 'score': -3.0},
-        ],
-    }
-    path.write_text(json.dumps(pool) + '\n')
-    [read] = read_pools(locate(path))
+    candidates = [THOUGHT, {'content': PARTS}, {'text': 'a'}]
+    candidates.append({'text': THOUGHT, 'score': -3.0})
+    pool = {'knowledge': 'k', 'candidates': candidates}
+    [read] = read_pools(write_lines(tmp_path / 'in.jsonl', pool))
     assert [c.text for c in read.parsed.candidates] == ['Five.', 'Five.', 'a', 'Five.']
     assert read.fields['candidates'][3] == {'text': 'Five.', 'score': -3.0}
-    assert read.fields['given_candidates'] == pool['candidates']
+    assert read.fields['given_candidates'] == candidates
 
 
 def test_a_text_without_thoughts_stays_as_it_is(tmp_path):
-    path = tmp_path / 'in.jsonl'
     record = {'knowledge': 'k', 'response': ' Five. ', 'history': ['a ']}
-    path.write_text(json.dumps(record) + '\n')
-    [read] = read_records(str(path))
+    [read] = read_records(write_lines(tmp_path / 'in.jsonl', record))
     assert read.fields == record
 
 
 @pytest.mark.parametrize('response', [5, ['Five.'], [[]], {'text': 'Five.'}])
 def test_rejects_values_that_are_no_messages(tmp_path, response):
-    path = tmp_path / 'in.jsonl'
-    path.write_text(json.dumps({'knowledge': 'k', 'response': response}) + '\n')
-    [read] = read_records(str(path))
+    record = {'knowledge': 'k', 'response': response}
+    [read] = read_records(write_lines(tmp_path / 'in.jsonl', record))
     assert "'response' must be a string" in str(read.error)
 
 

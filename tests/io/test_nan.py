@@ -22,15 +22,18 @@ def strict(text):
     return values
 
 
+def scored(infile, text, *options):
+    """The lines that are written, and the summary."""
+    infile.write_text(text)
+    outfile = infile.with_name('out.jsonl')
+    files = ['--infile', str(infile), '--outfile', str(outfile)]
+    summary = run_command('score', *files, '--measure', 'precision', *options)
+    return strict(outfile.read_text()), summary
+
+
 @pytest.mark.parametrize('chunks', [[], ['--chunk-size', '1']])
 def test_score_writes_null_and_says_so(tmp_path, chunks):
-    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
-    infile.write_text(BAD)
-    summary = run_command(
-        *('score', '--infile', str(infile), '--outfile', str(outfile)),
-        *('--measure', 'precision', *chunks),
-    )
-    first, second = strict(outfile.read_text())
+    (first, second), summary = scored(tmp_path / 'in.jsonl', BAD, *chunks)
     assert first['p'] is second['p'] is None
     assert first['q'] == {'r': [1, None]}
     assert second['kept'] == [None, 1.5]
@@ -39,11 +42,8 @@ def test_score_writes_null_and_says_so(tmp_path, chunks):
 
 
 def test_lists_in_cells_are_counted_too(tmp_path):
-    infile, outfile = tmp_path / 'in.csv', tmp_path / 'out.jsonl'
     passage = '[{""text"": ""Bees dance."", ""rank"": NaN}]'
-    infile.write_text(f'knowledge,response\n"{passage}",Bees dance.\n')
-    files = ['--infile', str(infile), '--outfile', str(outfile)]
-    summary = run_command('score', *files, '--measure', 'precision')
-    [line] = strict(outfile.read_text())
+    text = f'knowledge,response\n"{passage}",Bees dance.\n'
+    [line], summary = scored(tmp_path / 'in.csv', text)
     assert line['knowledge'] == [{'text': 'Bees dance.', 'rank': None}]
     assert summary['nulled'] == {'knowledge.rank': 1}
