@@ -2,7 +2,7 @@
 
 import http.client
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any
@@ -156,9 +156,11 @@ class Scripted:
 
 
 @contextmanager
-def served(conversation: ServedConversation) -> Iterator[PageServer]:
+def served(
+    conversation: ServedConversation, host: str = '127.0.0.1', names: Sequence[str] = ()
+) -> Iterator[PageServer]:
     """A server of the conversation, on a port of its own, in another thread."""
-    with PageServer('127.0.0.1', 0) as server:
+    with PageServer(host, 0, names) as server:
         thread = Thread(target=server.serve, args=[lambda: conversation])
         thread.start()
         ask(server, 'GET', '/')

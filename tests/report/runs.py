@@ -23,7 +23,7 @@ def rescored(**fields: Any) -> dict[str, Any]:
     before = Score.from_dict(scored())
     same, when, _ = before.claims
     born = answer(scored()['response'], '1985')
-    unanswered = asked(when.question, born, None, Comparison.NO_ANSWER, 0.0, 0.0)
+    unanswered = asked(when.question, born, None, Comparison.NO_ANSWER)
     singer = asked(
         'Who is a singer?',
         answer(scored()['response'], 'Madonna'),

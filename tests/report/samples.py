@@ -24,7 +24,6 @@ def scored(**fields: Any) -> dict[str, Any]:
     """A record with one claim of each status."""
     response = '\U0001f600 Madonna was born in 1985 in Canada.'
     knowledge = 'Madonna (born August 16, 1958) is an American singer.'
-    date = answer(knowledge, 'August 16, 1958')
     claims = (
         asked(
             'Who was born in 1985?',
@@ -37,18 +36,14 @@ def scored(**fields: Any) -> dict[str, Any]:
         asked(
             'When was Madonna born?',
             answer(response, '1985'),
-            date,
+            answer(knowledge, 'August 16, 1958'),
             Comparison.CONTRADICTION,
-            0.0,
-            0.0,
         ),
         asked(
             'Where was Madonna born?',
             answer(response, 'Canada'),
             None,
             Comparison.NO_ANSWER,
-            0.0,
-            0.0,
         ),
     )
     score = Score(1 / 3, Label.INCONSISTENT, claims, signature=SIGNATURE)

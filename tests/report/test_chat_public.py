@@ -1,32 +1,23 @@
 """A chat that other machines can reach: whom it answers, and what it bears."""
 
 import socket
-import threading
 import time
 import tracemalloc
-from pathlib import Path
 
 import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat import app
-from parlai_q2.report.chat.server import MAX_CONNECTIONS, PageServer
-from tests.report.chats import Scripted, ask
-
-ROOT = Path(__file__).parents[2]
+from parlai_q2.report.chat.server import MAX_CONNECTIONS
+from tests.conftest import ROOT
+from tests.report.chats import Scripted, ask, served
 
 
 @pytest.fixture(scope='module')
 def serving():
     """A server that other machines can reach, which is also called ``chat.example``."""
-    with PageServer('0.0.0.0', 0, ['Chat.example']) as server:
-        thread = threading.Thread(target=server.serve, args=[Scripted])
-        thread.start()
-        ask(server, 'GET', '/')
+    with served(Scripted(), '0.0.0.0', ['Chat.example']) as server:
         yield server
-        server.stop()
-        thread.join(timeout=10)
-        assert not thread.is_alive()
 
 
 @pytest.fixture
@@ -58,8 +49,8 @@ def public(serving):
 )
 def test_a_server_open_to_others_answers_to_its_own_names(public, host, origin, status):
     headers = {'Host': host, **({'Origin': origin} if origin else {})}
-    body, _, answer = ask(public, 'GET', '/', headers=headers)
-    assert body == status
+    found, _, answer = ask(public, 'GET', '/', headers=headers)
+    assert found == status
     if host.startswith('attacker'):
         assert '--allow-host' in answer['error']
 
@@ -76,17 +67,20 @@ def test_others_are_told_no_path_of_this_machine(public):
     assert 'The reply failed (ConfigError)' in body['error']
 
 
-def token_of(server):
-    return f'Authorization: Bearer {server.access.token}\r\n'.encode()
+def begin_message(server, length):
+    """The beginning of a request, up to its body of so many bytes."""
+    return (
+        'POST /interact HTTP/1.1\r\nHost: localhost\r\n'
+        f'Content-Length: {length}\r\nContent-Type: application/json\r\n'
+        f'Authorization: Bearer {server.access.token}\r\n\r\n'
+    ).encode()
 
 
 def test_a_body_that_drips_is_ended_and_stops_nobody(public, monkeypatch):
     monkeypatch.setattr(app, 'PATIENCE', 1.0)
-    sent = b'POST /interact HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400\r\n'
-    sent += b'Content-Type: application/json\r\n' + token_of(public) + b'\r\n'
     began, answer = time.monotonic(), b''
     with socket.create_connection(public.server_address[:2]) as slow:
-        slow.sendall(sent)
+        slow.sendall(begin_message(public, 400))
         slow.settimeout(0.1)
         while time.monotonic() - began < 10:
             try:
@@ -118,8 +112,7 @@ def test_with_too_many_connections_the_server_is_busy(public):
 
 
 def test_large_bodies_are_not_kept(public):
-    head = b'POST /interact HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n'
-    head += b'Content-Type: application/json\r\n' + token_of(public) + b'\r\n'
+    head = begin_message(public, 16_000_000)
     tracemalloc.start()
     try:
         connections = [

@@ -31,6 +31,10 @@ def records(name='given_label', rows=JUDGED, **fields):
     ]
 
 
+def make_overview(*records):
+    return Overview([read_entry(record) for record in records])
+
+
 def test_what_has_no_verdict_is_left_out_and_counted():
     group = measure_group('all', [read_entry(record) for record in records()])
     assert (group.count, group.verifiable) == (9, 7)
@@ -89,7 +93,7 @@ def test_what_was_withheld_or_states_nothing_is_no_gain_and_no_loss():
     decline = reranked()
     decline['rerank'][0] |= {'label': G, 'score': 0.04}
     withheld = reranked(response="I'm not sure about that.")
-    overview = Overview([read_entry(r) for r in (reranked(), decline, withheld)])
+    overview = make_overview(reranked(), decline, withheld)
     assert overview.first_and_chosen == [0.3333, 1.0]
     assert (overview.judged, overview.changed, overview.reranked) == (1, 2, 2)
     assert overview.abstained == 1
@@ -100,7 +104,7 @@ def test_chosen_replies_that_answer_are_counted():
     for record, relevance in zip(records, (0.9, 0.5, 0.2), strict=True):
         for row in record['rerank']:
             row['relevance'] = relevance if row.get('chosen') else 0.0
-    overview = Overview([read_entry(record) for record in (*records, reranked())])
+    overview = make_overview(*records, reranked())
     assert (overview.answers, overview.relevances) == (2, [0.9, 0.5, 0.2])
 
 
@@ -142,10 +146,6 @@ def test_a_field_that_is_not_there_is_an_error(tmp_path, options, error, problem
     path = write_lines(tmp_path / 'scores.jsonl', *records())
     with pytest.raises(error, match=problem):
         run_command('report', str(path), *options)
-
-
-def make_overview(*records):
-    return Overview([read_entry(record) for record in records])
 
 
 def test_means_and_counts_are_over_all_responses():

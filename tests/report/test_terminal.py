@@ -80,8 +80,6 @@ def test_long_knowledge_is_clipped_around_the_answers():
         answer(RESPONSE, '1985'),
         answer(knowledge, '1983'),
         Comparison.CONTRADICTION,
-        0.0,
-        0.0,
     )
     rendered = render_score(
         Score(0.0, Label.INCONSISTENT, (claim,)), RESPONSE, knowledge, 0
