@@ -5,32 +5,13 @@ from types import SimpleNamespace
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from tests.tiny import tiny_t5
 
 SHIPPED = 'shipped:q2_mini/question_generation'
-PAIRS = [('1983', 'the band formed in 1983'), ('la', 'they are in la'), ('wow', 'wow')]
 
 
-def test_both_engines_ask_the_same(tmp_path):
-    plain = tmp_path / 'plain'
-    plain.mkdir()
-    folder = tmp_path / 'converted'
-    write_converted(tiny_t5(plain), folder, in_int8=False)
-    first, other = (
-        Seq2SeqQuestionGenerator(
-            ModelConfig(str(place)), 'greedy', max_new_tokens=12, compute_type='float32'
-        )
-        for place in (tmp_path / 'plain', folder)
-    )
-    assert first.engine == 'transformers-float32'
-    assert other.engine == 'ctranslate2-float32'
-    assert other.generate(PAIRS) == first.generate(PAIRS)
-
-
-def test_a_prompt_is_cut_to_its_limit_and_ends_with_the_end_token(tmp_path):
+def test_a_prompt_is_cut_to_its_limit_and_ends_with_the_end_token():
     config = ModelConfig(SHIPPED)
     generator = Seq2SeqQuestionGenerator(config, max_prompt_tokens=12)
     long = generator.generate([('Rome', 'Rome is old and large and far away ' * 40)])

@@ -9,6 +9,7 @@ or a score between 0 and 1, and never a crash.
 
 import json
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -66,9 +67,7 @@ def damage(models: dict[str, Path], out: Path, seed: int) -> tuple[Path, str]:
     """A damaged copy of one of the models, and its kind."""
     rng = random.Random(seed)
     kind = rng.choice(sorted(models))
-    out.mkdir(parents=True)
-    for path in models[kind].iterdir():
-        (out / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(models[kind], out)
     # Mostly the file that native code reads.
     other_files = sorted(p.name for p in out.iterdir() if p.name != 'model.bin')
     name = 'model.bin' if rng.random() < 0.75 else rng.choice(other_files)

@@ -1,7 +1,6 @@
 """A batch gives what its inputs give alone, to the bit, on one core and on two."""
 
 import random
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -77,11 +76,3 @@ def test_inputs_of_similar_lengths_share_a_call(monkeypatch):
     assert model.classify(pairs) == alone
     assert len({len(item) for inputs, _ in calls for item in inputs}) == 5
     assert len(calls) == 2
-
-
-def test_threads_share_a_model(monkeypatch):
-    model = load(SequenceNliModel, 'detector', monkeypatch, 2)
-    expected = model.classify(PAIRS[:6])
-    with ThreadPoolExecutor(4) as threads:
-        for probabilities in threads.map(lambda _: model.classify(PAIRS[:6]), range(6)):
-            assert probabilities == expected

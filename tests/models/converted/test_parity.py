@@ -110,21 +110,25 @@ def test_int8_weights_are_taken_as_they_are():
     assert np.allclose(scale * stored[f'{name}.s'].astype(np.float32), 1, atol=1e-6)
 
 
-def test_a_folder_of_the_librarys_own_converter_is_accepted(tmp_path):
-    plain, folder = tiny_t5(tmp_path / 'plain'), tmp_path / 'converted'
-    converter = TransformersConverter(plain, copy_files=['tokenizer.json'])
-    converter.convert(str(folder))
-    prompts = [
+def test_a_generator_asks_the_same_converted_by_us_or_by_the_library(tmp_path):
+    plain, folder = both(tmp_path, 't5', in_int8=False)
+    theirs = tmp_path / 'theirs'
+    converter = TransformersConverter(str(plain), copy_files=['tokenizer.json'])
+    converter.convert(str(theirs))
+    generators = [
         Seq2SeqQuestionGenerator(
-            ModelConfig(str(place)), 'greedy', max_new_tokens=8, compute_type='float32'
-        ).generate([('1983', 'the band formed in 1983')])
-        for place in (folder, plain)
+            ModelConfig(str(place)), 'greedy', max_new_tokens=12, compute_type='float32'
+        )
+        for place in (plain, folder, theirs)
     ]
-    assert prompts[0] == prompts[1]
+    engines = [generator.engine for generator in generators]
+    assert engines == ['transformers-float32', *['ctranslate2-float32'] * 2]
+    texts = ['the band formed in 1983', 'they are in la', 'wow']
+    pairs = [(text.split()[-1], text) for text in texts]
+    questions, *others = (generator.generate(pairs) for generator in generators)
+    assert others == [questions, questions]
     # The same weights under the same names, in the same form.
-    again = tmp_path / 'again'
-    write_converted(plain, again, in_int8=False)
-    first, other = (binary.read((f / MODEL).read_bytes()) for f in (folder, again))
+    first, other = (binary.read((f / MODEL).read_bytes()) for f in (folder, theirs))
     names = {*first.arrays, *first.aliases}
     assert names == {*other.arrays, *other.aliases}
     for name in names:
