@@ -114,11 +114,16 @@ class TestBleu:
 
 
 @pytest.mark.parametrize(
-    'name, package', [('bleu', 'sacrebleu'), ('bertscore', 'bert_score')]
+    'name, package, extra',
+    [
+        ('bleu', 'sacrebleu', 'bleu'),
+        ('bertscore', 'bert_score', 'bertscore'),
+        ('meteor', 'nltk', 'wordnet'),
+    ],
 )
-def test_a_missing_package_says_what_to_run(without_package, name, package):
+def test_a_missing_package_says_what_to_run(without_package, name, package, extra):
     without_package(package)
-    with pytest.raises(MissingPackageError, match=f'pip install "parlai_q2.{name}."'):
+    with pytest.raises(MissingPackageError, match=f'pip install "parlai_q2.{extra}."'):
         load_scorer(name)
 
 

@@ -18,10 +18,23 @@ from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.premises import KNOWLEDGE_WORDS, choose_premises, split_response
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
+from tests.scorers.places import check_places
 from tests.toys import ToyNliModel
 
 LONG = 'bees fly. ' + 'they have five eyes. ' * 20  # 82 words
 SHORT = 'bees have five eyes.'
+
+
+class RecordingNliModel(ToyNliModel):
+    """Remembers what it read."""
+
+    def __init__(self):
+        super().__init__()
+        self.pairs = []
+
+    def classify(self, pairs):
+        self.pairs += pairs
+        return super().classify(pairs)
 
 
 def piece(entailment, neutral, contradiction, generic=0.0, text='x'):
@@ -145,10 +158,11 @@ def test_short_responses_are_read_at_once_as_well(knowledge, response, is_read, 
 def test_of_short_knowledge_the_mean_of_all_and_its_best_sentence_counts():
     knowledge, claim = 'Bees fly. They have five eyes.', 'five eyes.'
     facts = {('they have five eyes.', claim): 'entailment'}
-    (score,) = ConsistencyScorer(ToyNliModel(facts)).score([Example(knowledge, claim)])
+    example = Example(knowledge, claim)
+    (score,) = ConsistencyScorer(ToyNliModel(facts)).score([example])
     assert score.value == 0.5
     facts[knowledge.lower(), claim] = 'entailment'
-    (score,) = ConsistencyScorer(ToyNliModel(facts)).score([Example(knowledge, claim)])
+    (score,) = ConsistencyScorer(ToyNliModel(facts)).score([example])
     assert score.value == 1
     (evidence,) = score.claims[0].evidence
     assert evidence.span.text == 'They have five eyes.'
@@ -158,20 +172,16 @@ def test_of_short_knowledge_the_mean_of_all_and_its_best_sentence_counts():
     'scorer', [ConsistencyScorer, partial(NliScorer, knowledge_words=60)]
 )
 def test_long_knowledge_costs_no_more_than_what_is_read_of_it(scorer):
-    sizes = []
-
-    class Counting(ToyNliModel):
-        def classify(self, pairs):
-            sizes.append(sum(len(p.split()) for p, _ in pairs))
-            return super().classify(pairs)
-
-    response = 'Bees have five eyes. They fly.'
-    for words in (200, 20_000):
-        knowledge = ' '.join(
-            f'Fact {n} is about bees, eyes and flies.' for n in range(words // 8)
+    def words_read(facts):
+        knowledge = 'Fact {} is about bees, eyes and flies. ' * facts
+        example = Example(
+            knowledge.format(*range(facts)), 'Bees have five eyes. They fly.'
         )
-        scorer(Counting()).score([Example(knowledge, response)])
-    assert sizes[1] <= 1.5 * sizes[0]
+        model = RecordingNliModel()
+        scorer(model).score([example])
+        return sum(len(premise.split()) for premise, _ in model.pairs)
+
+    assert words_read(2500) <= 1.5 * words_read(25)
 
 
 def test_one_wrong_sentence_makes_a_long_response_inconsistent():
@@ -202,18 +212,12 @@ def test_chit_chat_is_generic_and_never_counts_as_supported():
 
 
 def test_two_ways_to_read_are_one_call():
-    calls = []
-
-    class Counting(ToyNliModel):
-        def classify(self, pairs):
-            calls.append(pairs)
-            return super().classify(pairs)
-
+    model = ToyNliModel()
     example = Example(SHORT, 'Ants fly. Cows dig.')
-    (reading,) = read(Counting(), [example], at_once=True)
+    (reading,) = read(model, [example], at_once=True)
     assert reading.at_once.text == 'ants fly. cows dig.'
     assert [piece.text for piece in reading.pieces] == ['ants fly.', 'cows dig.']
-    assert len(calls) == 1
+    assert len(model.calls) == 1
 
 
 RIDE, FARE = 'The ride takes an hour', 'the ticket costs a euro.'
@@ -240,29 +244,22 @@ def test_an_unsupported_sentence_is_read_by_the_statements_that_it_joins(
     }
     scorer = ConsistencyScorer(ToyNliModel(read_as))
     response = f'Hello! {RIDE}, and {FARE}'
-    (score,) = scorer.score([Example(knowledge, response)])
+    example = Example(knowledge, response)
+    (score,) = scorer.score([example])
     assert (score.value, score.label) == (value, label), why
+    check_places(score, example)
     claim = score.claims[-1]
-    assert response[claim.span.start : claim.span.end] == f'{RIDE}, and {FARE}'
-    for evidence in claim.evidence:
-        span = evidence.span
-        assert knowledge[span.start : span.end] == span.text
+    assert claim.span.text == f'{RIDE}, and {FARE}'
     if value:
         assert 'It is an hour of ride.' in {e.span.text for e in claim.evidence}
 
 
 def test_a_joined_sentence_with_a_wrong_amount_is_not_read_by_its_statements():
-    asked = []
-
-    class Noting(ToyNliModel):
-        def classify(self, pairs):
-            asked.extend(text for _, text in pairs)
-            return super().classify(pairs)
-
+    model = RecordingNliModel()
     knowledge = 'The ride takes 40 minutes. A ticket costs 3 euros.'
     response = 'The ride takes 30 minutes, and a ticket costs 3 euros.'
-    ConsistencyScorer(Noting()).score([Example(knowledge, response)])
-    assert set(asked) == {response.lower()}
+    ConsistencyScorer(model).score([Example(knowledge, response)])
+    assert {text for _, text in model.pairs} == {response.lower()}
 
 
 def test_what_the_knowledge_neither_mentions_nor_denies_is_not_denied():

@@ -13,6 +13,7 @@ from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import shell
 from parlai_q2.scorers.consistency import ClassifierScorer
 from parlai_q2.scorers.shell import UNREAD
+from tests.scorers.places import check_places
 
 KNOWLEDGE = 'The Eiffel Tower is in Paris. It was built in 1889.'
 FALSE = 'Elvis Presley was murdered by aliens on the Moon in 1234.'
@@ -77,19 +78,15 @@ def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(
     name, caplog, reads_little
 ):
     shell._warned.clear()
-    scorer = load_scorer(name)
-    knowledge = [' '.join([KNOWLEDGE, *map(str, range(500))])]
-    score, short = scorer.score(
-        [Example(knowledge, VERY_LONG), Example(knowledge, FALSE)]
-    )
+    knowledge = ' '.join([KNOWLEDGE, *map(str, range(500))])
+    examples = [Example(knowledge, text) for text in (VERY_LONG, FALSE)]
+    score, short = load_scorer(name).score(examples)
     assert score.label == short.label == Label.INCONSISTENT
     assert 0.9 < score.parts[UNREAD] < 1
     assert UNREAD not in short.parts
     assert len([r for r in caplog.records if 'reads only a part' in r.message]) == 1
-    claims = [claim for claim in score.claims if 'aliens' in claim.span.text]
-    assert claims
-    for claim in score.claims:
-        assert VERY_LONG[claim.span.start : claim.span.end] == claim.span.text
+    assert any('aliens' in claim.span.text for claim in score.claims)
+    check_places(score, examples[0])
 
 
 def test_people_are_told_what_was_not_read(reads_little):

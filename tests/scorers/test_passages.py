@@ -10,6 +10,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.scorers import shell
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.turns import Passage
+from tests.scorers.places import check_places
 from tests.toys import ToyNliModel
 
 LAKE = (
@@ -35,7 +36,6 @@ BEES = {'title': 'Honeybee', 'text': 'Bees have five eyes. They dance.'}
         ([{'title': 'T', 'text': 'a'}], 'a', (Passage('a', 'T'),)),
         ((Passage('a', 'T'),), 'a', (Passage('a', 'T'),)),
         ([], '', ()),
-        (['\ud83d'], '\ufffd', (Passage('\ufffd'),)),
     ],
 )
 def test_knowledge_is_a_text_or_passages(knowledge, text, passages):
@@ -44,6 +44,13 @@ def test_knowledge_is_a_text_or_passages(knowledge, text, passages):
     # A copy keeps them; with another knowledge it has that one's.
     assert replace(example, response='s').knowledge == passages
     assert replace(example, knowledge='other').knowledge == (Passage('other'),)
+
+
+def test_an_emoji_that_was_cut_in_two_reaches_no_model():
+    example = Example(['a \ud83d b'], 'c \ud83d d', ['e \ud83d f'])
+    assert example.knowledge_text == 'a \ufffd b'
+    assert example.response == 'c \ufffd d'
+    assert example.history == ('e \ufffd f',)
 
 
 @pytest.mark.parametrize(
@@ -69,16 +76,11 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
     first, other = scorer.score([several, Example(several.knowledge_text, response)])
     assert first.value == other.value
     assert first.label == Label.CONSISTENT
-    evidence_places = [
-        (e.passage, e.span) for claim in first.claims for e in claim.evidence
-    ]
-    assert evidence_places
+    assert {e.passage for claim in first.claims for e in claim.evidence} == {2}
+    check_places(first, several)
     empty, wrong = scorer.score([Example([], response), Example([LAKE, REST], ALIENS)])
     assert empty.label == Label.NOT_VERIFIABLE
     assert all(c.question or c.status != 'supported' for c in wrong.claims)
-    for passage, span in evidence_places:
-        assert passage == 2
-        assert BEES['text'][span.start : span.end] == span.text
     assert Score.from_dict(json.loads(json.dumps(first.to_dict()))) == first
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2 import Example, load_scorer
+from tests.scorers.places import check_places
 
 BEES = 'Bees make honey. Bees live in hives. Bees have five eyes.'
 RISKS = '\n\n'.join(
@@ -51,18 +52,15 @@ def test_replies_that_people_reported_have_the_scores_of_the_sheet(preset):
     scores = load_scorer('grounded_fast', preset).score(examples)
     for reply, score in zip(REPLIES, scores, strict=True):
         assert score.value == pytest.approx(reply[preset], abs=0.05), reply['response']
-        is_consistent = score.label == CONSISTENT
-        label = 'not consistent' if not is_consistent else CONSISTENT
+        label = CONSISTENT if score.label == CONSISTENT else 'not consistent'
         assert reply['label'] in (score.label, label), reply['response']
 
 
 def test_claims_and_evidence_have_offsets_in_the_texts_as_given():
     reply = '1. **R-12** is owned by Bea Okoye.\n2. R-12 is owned by Ivo Marek.'
-    (score,) = load_scorer('consistency').score([Example(RISKS, reply)])
-    for claim in score.claims:
-        assert claim.span.text == reply[claim.span.start : claim.span.end]
-        for evidence in claim.evidence:
-            assert evidence.span.text == RISKS[evidence.span.start : evidence.span.end]
+    example = Example(RISKS, reply)
+    (score,) = load_scorer('consistency').score([example])
+    check_places(score, example)
     assert 'owner: Bea Okoye' in {e.span.text for c in score.claims for e in c.evidence}
 
 

@@ -1,14 +1,12 @@
 """Scorers are found by name, or by module and class, and take checked options."""
 
-import subprocess
-import sys
-
 import pytest
 
 from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
+from tests.files import run_python
 
 OWN_SCORER = """
 from parlai_q2.scorers.overlap import OverlapScorer
@@ -107,4 +105,5 @@ def test_scorers_load_nothing_that_they_do_not_need():
         'bad = {"torch", "parlai", "spacy", "transformers"} & set(sys.modules)\n'
         'assert not bad, bad'
     )
-    subprocess.run([sys.executable, '-c', code], check=True)
+    completed = run_python(code)
+    assert completed.returncode == 0, completed.stderr

@@ -16,22 +16,11 @@ from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scorers.registry import scorer_class, scorer_names
+from tests.cache.counting import CountingScorer
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = 'Sephora is a French chain of cosmetics stores founded in 1969.'
 QUESTION = 'it was founded in 1969'
-
-
-class CountingScorer(Scorer):
-    name = 'counting'
-    settings = {'of': 'letters'}
-
-    def __init__(self):
-        self.batches = []
-
-    def score_texts(self, examples):
-        self.batches.append(len(examples))
-        return [Score(len(e.response) % 10 / 10, Label.CONSISTENT) for e in examples]
 
 
 def toy_q2(nli=None, at_once=64, **settings):
@@ -111,7 +100,7 @@ def test_identical_texts_are_scored_once():
     examples = [Example('k', 'a'), Example('k', 'a', id='2'), Example('k', 'b')]
     # Looked at more than once, and so they may come one by one.
     assert len(scorer.score(iter(examples))) == 3
-    assert scorer.batches == [2]
+    assert scorer.calls == [['a', 'b']]
 
 
 @pytest.mark.parametrize('wrong', [None, Example('k', 'r'), ['text']])
@@ -179,19 +168,6 @@ def test_q2_goes_through_many_responses_in_portions():
     portions = toy_q2(at_once=2)
     assert portions.score(examples) == toy_q2().score(examples)
     assert len(portions.models.generator.calls) == 3
-
-
-@pytest.mark.parametrize('name', ['consistency', 'q2'])
-def test_an_emoji_that_was_cut_in_two_can_be_scored(name):
-    cut, whole = 'Bees have \ud83d five eyes.', 'Bees have five eyes.'
-    good, bad = load_scorer(name).score(
-        [Example(cut, cut), Example(whole, 'Bees have two eyes.')]
-    )
-    assert good.value > 0.5
-    assert bad.value < good.value
-    for claim in good.claims:
-        span = claim.span
-        assert Example(cut, cut).response[span.start : span.end] == span.text
 
 
 def test_what_is_not_verifiable_is_worth_a_half_at_most_by_soft_values_too():

@@ -17,15 +17,6 @@ def signature(scorer, preset=MINI, **options):
     return str(load_scorer(scorer, preset=preset, **options).signature)
 
 
-def with_setting(section, name, value):
-    config = MINI.model(section)
-    models = {
-        **MINI.models,
-        section: replace(config, settings={**config.settings, name: value}),
-    }
-    return replace(MINI, models=models)
-
-
 @pytest.mark.parametrize(
     'section, name, value',
     [
@@ -47,7 +38,9 @@ def with_setting(section, name, value):
     ],
 )
 def test_every_setting_of_a_model_is_in_the_signature(section, name, value):
-    other = with_setting(section, name, value)
+    config = MINI.model(section)
+    changed = replace(config, settings={**config.settings, name: value})
+    other = MINI.with_model(section, changed)
     reads = ['consistency', 'grounded_fast'] if section == 'detector' else ['q2']
     for scorer in (*reads, 'grounded'):
         assert signature(scorer, other) != signature(scorer)

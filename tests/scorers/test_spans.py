@@ -9,6 +9,7 @@ from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.spans import SpansScorer, find_phrases, without
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Example, Span
+from tests.scorers.places import check_places
 
 S, U, C = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
 G = Status.GENERIC
@@ -48,13 +49,8 @@ class WordModel(NliModel):
 def marks_of(response, knowledge=BEES):
     example = Example(knowledge, response)
     (score,) = SpansScorer(WordModel()).score([example])
-    for claim in score.claims:
-        assert response[claim.span.start : claim.span.end] == claim.span.text
-        assert claim.question == ''
-        for _, evidence_span, _ in claim.evidence:
-            assert (
-                knowledge[evidence_span.start : evidence_span.end] == evidence_span.text
-            )
+    check_places(score, example)
+    assert all(claim.question == '' for claim in score.claims)
     return [
         (c.span.text, c.status, c.evidence[0].span.text if c.evidence else None)
         for c in score.claims
@@ -117,13 +113,15 @@ def test_a_negation_is_marked_with_or_without_its_verb():
 
 
 def test_the_score_is_that_of_the_detector():
-    examples = [Example(BEES, t) for t in ('bees have eyes', 'a moon', 'wow', '')]
+    texts = ('bees have eyes', 'a moon', 'wow', '', 'wow! bees have eyes.')
+    examples = [Example(BEES, text) for text in texts]
     spans = SpansScorer(WordModel()).score(examples)
     plain = ConsistencyScorer(WordModel()).score(examples)
     assert [(s.value, s.label, s.parts) for s in spans] == [
         (s.value, s.label, s.parts) for s in plain
     ]
     assert spans[2].label == spans[2].claims[0].status == Label.GENERIC
+    assert spans[4].label == Label.CONSISTENT
 
 
 def test_a_batch_is_read_in_two_calls():
@@ -159,13 +157,6 @@ def test_the_shipped_detector_marks_a_wrong_year_and_a_negation():
     assert [c.status for c in first_claims] == [C, C, S]
     assert [c.evidence[0].stance for c in first_claims] == ['against', 'against', 'for']
     assert {c.evidence[0].span.text for c in first_claims} == {knowledge}
-
-
-def test_small_talk_beside_a_statement_does_not_change_its_mark():
-    example = Example(BEES, 'wow! bees have five eyes.')
-    (score,) = SpansScorer(WordModel()).score([example])
-    assert score.label == Label.CONSISTENT
-    assert [claim.status for claim in score.claims] == [G, S]
 
 
 @pytest.mark.parametrize('name', ['consistency', 'spans', 'grounded_fast'])

@@ -30,6 +30,7 @@ EXAMPLES = [
 def test_threads_that_share_a_scorer_get_what_one_alone_gets(name, monkeypatch):
     # Nothing loaded yet: the threads race for the first load too.
     monkeypatch.setattr(backends, '_LOADED', {})
+    monkeypatch.setenv('OMP_NUM_THREADS', '2')
     shared = load_scorer(name)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda i: shared.score(EXAMPLES[i:]), range(4)))
@@ -71,7 +72,9 @@ def test_models_can_be_released(monkeypatch):
     assert loaded() is None
 
 
-def test_the_answer_model_is_loaded_once_for_q2_and_for_an_index():
-    answerer, read = load_scorer('q2').models.answerer, AnswerReader()._model
-    assert read._loaded is answerer._loaded
-    assert read.no_answer_threshold != answerer.no_answer_threshold
+def test_a_model_is_loaded_once_for_all_that_read_with_it():
+    q2 = load_scorer('q2').models
+    assert load_scorer('nli').model._loaded is q2.nli._loaded
+    read = AnswerReader()._model
+    assert read._loaded is q2.answerer._loaded
+    assert read.no_answer_threshold != q2.answerer.no_answer_threshold
