@@ -1,6 +1,5 @@
 """Finding annotated sets by name: small files, and the published ones."""
 
-import json
 from collections import Counter
 from importlib import import_module
 
@@ -13,8 +12,8 @@ from parlai_q2.evaluate.sets import contrasts, sampled
 from parlai_q2.evaluate.tables.responses import means_table
 from parlai_q2.evaluate.tables.systems import systems_table
 from parlai_q2.scorers import load_scorer
-from tests.evaluate.helpers import BAD, GOOD
-from tests.files import run_python
+from tests.evaluate.helpers import BAD, GENERIC, GOOD
+from tests.files import run_python, write_lines
 
 
 def read(placed, task):
@@ -56,16 +55,12 @@ def test_a_file_is_a_set_too(tmp_path):
 
 
 def test_labels_and_fields_of_a_file_have_many_names(tmp_path):
-    path = tmp_path / 'mine.json'
     labels = [1, 'REFUTES', 'not enough info', 'chit-chat']
-    lines = [
-        json.dumps({'doc': 'k', 'response': 'r', 'gold': gold_label})
-        for gold_label in labels
-    ]
-    path.write_text('\n'.join(lines))
+    lines = [{'doc': 'k', 'response': 'r', 'gold': label} for label in labels]
+    path = write_lines(tmp_path / 'mine.json', *lines)
     names = {'knowledge': 'doc', 'label': 'gold'}
     responses = read_set(str(path), names=names).responses
-    assert [gold_label.label for gold_label in responses] == [GOOD, BAD, BAD, 'generic']
+    assert [r.label for r in responses] == [GOOD, BAD, BAD, GENERIC]
     assert responses[0].knowledge == 'k'
 
 
@@ -101,9 +96,8 @@ def test_a_record_without_annotation_is_refused_with_its_line(tmp_path, row, pro
 def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
     annotated_set = read(placed, task)
     assert annotated_set.name == annotated_set.paper == name
-    assert sampled(annotated_set, 1, 0).paper == '', (
-        'a sample is not what the paper reports on'
-    )
+    # A sample is not what the paper reports on.
+    assert sampled(annotated_set, 1, 0).paper == ''
 
 
 def test_scorers_were_fitted_on_the_dev_set_alone(placed):

@@ -114,17 +114,14 @@ def toy_q2(use_nli):
 def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
     q2 = score_pairs('q2', toy_q2(True), PAIRS)
     alone = score_pairs('q2_f1', toy_q2(False), PAIRS)
-    without_nli_measure = without_nli(q2, 'q2_f1', toy_q2(False))
+    taken = without_nli(q2, 'q2_f1', toy_q2(False))
     assert {alone.scores[p].value for p in PAIRS} == {0, 0.5, 1}
     for pair in PAIRS:
-        expected, value = alone.scores[pair], without_nli_measure.scores[pair]
-        assert (value.value, value.label) == (expected.value, expected.label)
-        assert value.fallback == expected.fallback
-        assert value.signature == expected.signature
-    assert (without_nli_measure.signature, without_nli_measure.threshold) == (
-        alone.signature,
-        alone.threshold,
-    )
+        expected, score = alone.scores[pair], taken.scores[pair]
+        for name in ('value', 'label', 'fallback', 'signature'):
+            assert getattr(score, name) == getattr(expected, name)
+    assert taken.signature == alone.signature
+    assert taken.threshold == alone.threshold
 
 
 def test_a_column_that_fits_in_part_is_taken_and_the_tables_say_so():
