@@ -61,8 +61,8 @@ def test_uses_the_models_own_class_names_without_labels(tmp_path, names, places)
     [score] = scorer.score([EXAMPLE])
     findings = ('entailment', 'neutral', 'contradiction')
     labels = {f: i for f, i in zip(findings, places) if i is not None}
-    signature = load_scorer('consistency', write_preset(tmp_path, model, labels=labels))
-    assert score.parts == signature.score([EXAMPLE])[0].parts
+    labelled = load_scorer('consistency', write_preset(tmp_path, model, labels=labels))
+    assert score.parts == labelled.score([EXAMPLE])[0].parts
     assert sum(score.parts.values()) == pytest.approx(1)
 
 

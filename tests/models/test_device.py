@@ -22,7 +22,8 @@ def test_a_gpu_that_is_not_there_is_told_with_those_that_are(
     monkeypatch, gpus, message
 ):
     monkeypatch.setattr(device, 'gpus', lambda: gpus)
-    with pytest.raises(ConfigError, match=f'not available.*are seen: {message}'):
+    expected = f"'cuda:2', which is not available.*are seen: {message}."
+    with pytest.raises(ConfigError, match=expected):
         check_device('cuda:2')
 
 

@@ -4,12 +4,9 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
-from importlib.resources import files
 
 import pytest
 from safetensors.torch import load_file, save_file
@@ -28,6 +25,7 @@ from parlai_q2.models.folder import (
 from parlai_q2.models.loading import can_connect, load_seq2seq, load_tokenizer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig, load_preset
+from tests.files import run_python
 from tests.tiny import tiny_t5
 
 PAIR = [Example('Rome was built in 1776 by Bo.', 'Bo built Rome in 1778.')]
@@ -36,9 +34,6 @@ SECTIONS = {
     'question_answering': ('question_answering',),
     'question_generation': ('question_generation',),
 }
-# How many damaged files the fuzzers try.
-PRESETS, FOLDERS = 12, 6
-WORDS = 'name|model|[|]|{|}|: |\n|&a|*a|!!python/x|- '.split('|')
 VALUES = (None, True, -1, 0, 3, 1e400, 'x', [], [1], {}, {'a': []}, '\u0000', 10**30)
 
 
@@ -182,22 +177,15 @@ def test_a_deeply_nested_preset_is_named(tmp_path):
     one_line(error)
 
 
-@pytest.mark.parametrize('seed', range(PRESETS))
-def test_a_damaged_preset_loads_or_is_an_error_of_one_line(tmp_path, seed):
+@pytest.mark.parametrize('seed', range(12))
+def test_a_preset_with_an_odd_value_loads_or_is_an_error_of_one_line(tmp_path, seed):
     rng = random.Random(seed)
     mini = load_preset('mini')
     path = tmp_path / 'mine.yaml'
-    if seed % 2:
-        section = rng.choice(list(mini.models))
-        settings = dict(mini.model(section).settings, model='some/model')
-        settings[rng.choice([*settings, 'other', 'kernel'])] = rng.choice(VALUES)
-        path.write_text(json.dumps({'base': 'mini', section: settings}))
-    else:
-        text = (files('parlai_q2.presets') / 'mini.yaml').read_text()
-        for _ in range(rng.randint(1, 6)):
-            at, to = sorted(rng.choices(range(len(text)), k=2))
-            text = text[:at] + rng.choice(WORDS) + text[min(to, at + 9) :]
-        path.write_text(text)
+    section = rng.choice(list(mini.models))
+    settings = dict(mini.model(section).settings, model='some/model')
+    settings[rng.choice([*settings, 'other', 'kernel'])] = rng.choice(VALUES)
+    path.write_text(json.dumps({'base': 'mini', section: settings}))
     for scorer in ('q2', 'grounded_fast'):
         try:
             load_scorer(scorer, preset=str(path))
@@ -205,7 +193,7 @@ def test_a_damaged_preset_loads_or_is_an_error_of_one_line(tmp_path, seed):
             assert '\n' not in str(e), str(e)
 
 
-@pytest.mark.parametrize('seed', range(FOLDERS))
+@pytest.mark.parametrize('seed', range(6))
 def test_a_damaged_folder_is_an_error_of_one_line(model, seed):
     rng = random.Random(seed)
     folder = model()
@@ -268,8 +256,6 @@ def test_a_hub_name_offline_is_refused_before_torch_is_imported(tmp_path):
         '    print(e, "torch" in sys.modules)\n'
     )
     offline = {**os.environ, 'HF_HUB_OFFLINE': '1', 'HF_HOME': str(tmp_path)}
-    run = subprocess.run(
-        [sys.executable, '-c', code], env=offline, capture_output=True, text=True
-    )
-    assert 'the hub cannot be reached' in run.stdout
-    assert 'False' in run.stdout
+    completed = run_python(code, env=offline)
+    assert 'the hub cannot be reached' in completed.stdout
+    assert 'False' in completed.stdout

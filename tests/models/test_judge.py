@@ -1,11 +1,8 @@
 """Judges that answer with one word: probabilities by hand, windows, commands."""
 
-import json
-
 import pytest
 import torch
 import yaml
-from transformers import BertForSequenceClassification
 
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.cli.commands import run_command
@@ -13,7 +10,8 @@ from parlai_q2.errors import ConfigError, ModelNotFoundError
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.presets import ModelConfig, with_detector
 from tests.agents.hf_models import tokenizer, untrained
-from tests.tiny import tiny_bert
+from tests.agents.tiny_classifiers import tiny_bert
+from tests.files import read_lines, write_lines
 
 PROMPT = 'the {premise} . {hypothesis}'
 PAIRS = [('the cat sat', 'i am fine'), ('hello', 'the cat'), ('the cat', 'hello')]
@@ -77,9 +75,7 @@ def test_the_most_supporting_window_of_a_long_premise_counts(folder):
 def test_prompts_that_do_not_fit_are_read_in_halves(folder, monkeypatch):
     judge_model = judge(folder)
     pairs = [(f'the {word} sat', 'the cat') for word in ('cat', 'fine', 'hello')]
-    expected = [
-        probabilities.entailment for probabilities in judge_model.classify(pairs)
-    ]
+    expected = [p.entailment for p in judge_model.classify(pairs)]
     model, calls = judge_model._loaded()[0], []
     forward = model.forward
 
@@ -90,7 +86,7 @@ def test_prompts_that_do_not_fit_are_read_in_halves(folder, monkeypatch):
         return forward(input_ids=input_ids, **inputs)
 
     monkeypatch.setattr(model, 'forward', read_one)
-    single = [probabilities.entailment for probabilities in judge_model.classify(pairs)]
+    single = [p.entailment for p in judge_model.classify(pairs)]
     assert single == pytest.approx(expected, abs=1e-6)
     assert calls == [3, 2, 1, 1, 1]
 
@@ -133,32 +129,15 @@ def test_knowledge_is_read_whole_and_as_it_is_written(preset):
     assert texts == [(long, 'Hello')]
 
 
-@pytest.fixture(scope='module')
-def classifier(tmp_path_factory):
-    """A folder of a random classifier whose configuration names its classes."""
-    folder = tmp_path_factory.mktemp('classifier') / 'bert'
-    tiny_bert(folder, max_position_embeddings=64)
-    names = {0: 'SUPPORTS', 1: 'REFUTES'}
-    torch.manual_seed(3)
-    model = BertForSequenceClassification.from_pretrained(
-        folder, num_labels=2, id2label=names, label2id={v: k for k, v in names.items()}
-    )
-    model.save_pretrained(folder)
-    return str(folder)
-
-
 @pytest.mark.parametrize('kind', ['judge', 'classifier'])
-def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_path):
-    detector = ['--detector', preset if kind == 'judge' else classifier]
-    knowledge = {'knowledge': 'bees have five eyes'}
-    lines = [
-        {**knowledge, 'response': response} for response in ('five eyes', 'the cat')
-    ]
-    pairs, pools = tmp_path / 'pairs.jsonl', tmp_path / 'pools.jsonl'
-    pairs.write_text(''.join(json.dumps(line) + '\n' for line in lines))
-    pools.write_text(
-        json.dumps({**knowledge, 'candidates': ['five eyes', 'the cat']}) + '\n'
-    )
+def test_a_judge_scores_reranks_and_is_reported(kind, preset, tmp_path):
+    model = tiny_bert(tmp_path, ['SUPPORTS', 'REFUTES'])
+    detector = ['--detector', preset if kind == 'judge' else model]
+    knowledge, texts = 'the moon is old', ['the moon is red', 'it is old']
+    lines = [{'knowledge': knowledge, 'response': text} for text in texts]
+    pairs = write_lines(tmp_path / 'pairs.jsonl', *lines)
+    pool = {'knowledge': knowledge, 'candidates': texts}
+    pools = write_lines(tmp_path / 'pools.jsonl', pool)
     scores, ranked = tmp_path / 'scores.jsonl', tmp_path / 'ranked.jsonl'
     for command, infile, outfile, role in (
         ('score', pairs, scores, '--measure'),
@@ -168,10 +147,10 @@ def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_pa
         run_command(command, *files, role, 'consistency', *detector)
     page = tmp_path / 'page.html'
     run_command('report', str(scores), '--outfile', str(page))
-    scored = [json.loads(line) for line in scores.read_text().splitlines()]
+    scored, (line,) = read_lines(scores), read_lines(ranked)
     values = {row['response']: row['score'] for row in scored}
     assert all(0 < value < 1 for value in values.values())
-    line = json.loads(ranked.read_text().splitlines()[0])
+    assert values[texts[0]] != values[texts[1]]
     assert {c['text']: c['score'] for c in line['rerank']} == pytest.approx(values)
     assert ('detector_prompt' in scored[0]['signature']) is (kind == 'judge')
     assert scored[0]['signature'] in page.read_text()

@@ -44,10 +44,6 @@ def test_a_head_is_trained_or_new_and_nothing_else():
 
 def test_the_tokenizer_is_there_without_the_model(monkeypatch):
     config = load_preset('mini').model('nli')
+    monkeypatch.setattr(SequenceNliModel, '_load', None)  # whoever calls it fails
     model = SequenceNliModel(config, config.settings.get('labels'))
-    monkeypatch.setattr(SequenceNliModel, '_load', refuse_to_load)
     assert len(model.tokenizer().ids('The café opened.')) > 3
-
-
-def refuse_to_load(self):
-    raise AssertionError('The weights were read.')

@@ -18,24 +18,17 @@ def preset(tmp_path_factory):
     folder = tmp_path_factory.mktemp('paper')
     for name in ('t5', 'albert', 'roberta'):
         (folder / name).mkdir()
-    sections = yaml.safe_load(_paper_yaml())
-    sections['question_generation'].update(
-        model=tiny_t5(folder / 't5'), max_new_tokens=8
-    )
-    sections['question_answering'].update(
-        model=tiny_albert(folder / 'albert'), max_tokens=64
-    )
-    for name in ('nli', 'detector'):
-        sections[name].update(model=tiny_roberta(folder / 'roberta'), max_tokens=64)
-    path = folder / 'paper.yaml'
-    path.write_text(yaml.safe_dump(sections))
+    nli = {'model': tiny_roberta(folder / 'roberta'), 'max_tokens': 64}
+    sections = {
+        'question_generation': {'model': tiny_t5(folder / 't5'), 'max_new_tokens': 8},
+        'question_answering': {**nli, 'model': tiny_albert(folder / 'albert')},
+        'nli': nli,
+        'detector': nli,
+    }
+    as_in_paper = {name: {**s, 'settings': 'base'} for name, s in sections.items()}
+    path = folder / 'tiny.yaml'
+    path.write_text(yaml.safe_dump({'base': 'paper', **as_in_paper}))
     return str(path)
-
-
-def _paper_yaml():
-    from importlib.resources import files
-
-    return (files('parlai_q2.presets') / 'paper.yaml').read_text()
 
 
 def test_the_papers_prompt_ends_with_one_end_token(preset):
@@ -63,14 +56,6 @@ def test_a_text_longer_than_the_model_is_read_whole(preset):
     answerer.answer([('when was it formed ?', text)])  # windows, not a crash
     nli = load_scorer('nli', preset).model
     assert sum(nli.classify([(text, RESPONSE)])[0]) == pytest.approx(1, abs=1e-5)
-
-
-def test_two_scorers_with_the_same_model_share_it(preset):
-    first, other = (
-        load_scorer('q2', preset).models.nli,
-        load_scorer('nli', preset).model,
-    )
-    assert first._loaded is other._loaded
 
 
 @pytest.mark.parametrize(

@@ -77,15 +77,16 @@ def test_joint_needs_to_beat_no_answer_by_the_threshold(threshold, expected):
 
 
 @pytest.mark.parametrize(
-    'new, old, expected',
+    'first, other',
     [
-        (SpanReading((0, 1), -3.0), SpanReading(None, 9.0), True),
-        (SpanReading((0, 1), 2.0), SpanReading((2, 3), 1.0), True),
-        (SpanReading(None, -1.0), SpanReading(None, -2.0), True),
+        (SpanReading((0, 1), -3.0), SpanReading(None, 9.0)),
+        (SpanReading((0, 1), 2.0), SpanReading((2, 3), 1.0)),
+        (SpanReading(None, -1.0), SpanReading(None, -2.0)),
     ],
 )
-def test_answers_beat_no_answer_then_the_margin_decides(new, old, expected):
-    assert better(new, old) is expected
+def test_answers_beat_no_answer_then_the_margin_decides(first, other):
+    assert better(first, other)
+    assert not better(other, first)
 
 
 @pytest.mark.parametrize('reading', ['argmax', 'joint'])
