@@ -1,6 +1,7 @@
 """Blocks for training the model of relevance."""
 
 import random
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -60,21 +61,23 @@ DETECTOR = [
     for reply, y in (('Deep it is.', 0), ('It is dry.', 2), ('Wow!', 3))
 ]
 TWINS = [{'p': PASSAGE, 'right': 'Keller did.', 'wrong': 'Brandt did.'}]
+SOURCES = {
+    'pools': [POOL, PRICE],
+    'questions': QUESTIONS,
+    'replies': DIALOGUES,
+    'dialogues': DIALOGUES,
+}
 
 
 @pytest.fixture(scope='module')
 def blocks():
-    source = BlockSource(
-        [POOL, PRICE], QUESTIONS, DIALOGUES, DIALOGUES, TWINS, DETECTOR
-    )
-    drawn = source.draw(random.Random(3))
-    return [next(drawn) for _ in range(5000)]
+    source = BlockSource(**SOURCES, twins=TWINS, detector=DETECTOR)
+    return [*islice(source.draw(random.Random(3)), 5000)]
 
 
 def test_twins_and_rows_of_the_detector_can_be_left_out():
-    source = BlockSource([POOL, PRICE], QUESTIONS, DIALOGUES, DIALOGUES)
-    drawn = source.draw(random.Random(3))
-    assert all(next(drawn).replies for _ in range(1000))
+    drawn = BlockSource(**SOURCES).draw(random.Random(3))
+    assert all(block.replies for block in islice(drawn, 1000))
 
 
 @pytest.mark.parametrize(
@@ -89,14 +92,8 @@ def test_twins_and_rows_of_the_detector_can_be_left_out():
     ],
 )
 def test_too_few_rows_are_an_error_that_names_their_option(option, rows):
-    sources = {
-        'pools': [POOL, PRICE],
-        'questions': QUESTIONS,
-        'replies': DIALOGUES,
-        'dialogues': DIALOGUES,
-    }
     with pytest.raises(ConfigError, match=f'^--{option} has too few rows'):
-        BlockSource(**{**sources, option: rows})
+        BlockSource(**{**SOURCES, option: rows})
 
 
 def labels(block, text):
@@ -246,14 +243,7 @@ def test_a_teacher_reads_support_beside_knowledge_alone(detector, tmp_path):
 
 @pytest.mark.parametrize('with_teacher', [False, True])
 def test_a_relevance_model_learns_from_blocks(with_teacher, detector, tmp_path, capsys):
-    files = {
-        'pools': [POOL, PRICE],
-        'questions': QUESTIONS,
-        'replies': DIALOGUES,
-        'dialogues': DIALOGUES,
-        'twins': TWINS,
-        'detector': DETECTOR * 3,
-    }
+    files = {**SOURCES, 'twins': TWINS, 'detector': DETECTOR * 3}
     words = [detector, str(tmp_path / 'out'), '--frozen-layers', '1']
     for name, rows in files.items():
         write_rows(tmp_path / f'{name}.jsonl', rows)

@@ -10,7 +10,7 @@ import pytest
 
 from parlai_q2 import Comparison, Example, load_scorer
 from parlai_q2.models.folder import CHECKSUMS, shipped_folder, verify_checksums
-from parlai_q2.q2.metric import q2, q2_one_at_a_time
+from tests.scorers.places import check_places
 
 CHILI_PEPPERS = (
     'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles '
@@ -22,10 +22,6 @@ EXAMPLES = {
     'peppers': (
         CHILI_PEPPERS,
         "i've never seen them live but i know they were formed in 1983 in la .",
-    ),
-    'sephora, grounded': (
-        'Sephora first launched in Paris on August 14, 1969.',
-        'yes , they first launched back in 1969 in paris .',
     ),
     'sephora, not': (
         SEPHORA,
@@ -60,17 +56,6 @@ def test_sephora_is_not_american_and_was_not_founded_in_1854(scores):
     assert answers['1854'].support < 0.01
 
 
-def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
-    scorer = load_scorer('q2')
-    examples = [Example(*pair) for pair in EXAMPLES.values()]
-    batch = q2(examples, scorer.models, scorer.q2_settings)
-    for example, together in zip(examples, batch, strict=True):
-        alone = q2_one_at_a_time(example, scorer.models, scorer.q2_settings)
-        questions = [claim.question for claim in alone.claims]
-        assert questions == [claim.question for claim in together.claims]
-        assert alone.value == pytest.approx(together.value, abs=1e-4)
-
-
 @pytest.mark.parametrize(
     'response',
     [
@@ -85,21 +70,10 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
     ],
 )
 def test_hostile_responses_are_scored_in_range(response):
-    score = load_scorer('q2').score([Example(SEPHORA, response)])[0]
-    assert 0 <= score.value <= 1
-    for claim in score.claims:
-        span = claim.span
-        assert response[span.start : span.end] == span.text
-
-
-def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
-    filler = 'Gardens need water and light through most of the year. ' * 500
-    knowledge = filler + SEPHORA + ' ' + filler
-    assert len(knowledge.split()) > 10_000
-    example = Example(knowledge, 'sephora was founded in 1969')
+    example = Example(SEPHORA, response)
     (score,) = load_scorer('q2').score([example])
-    answer = claims(score)['1969'].answer.span
-    assert knowledge[answer.start : answer.end] == '1969'
+    assert 0 <= score.value <= 1
+    check_places(score, example)
 
 
 @pytest.mark.parametrize(
@@ -125,24 +99,17 @@ def test_the_weights_are_those_that_were_released(model):
 @pytest.mark.parametrize('preset', ['mini', 'base'])
 def test_grounded_ranks_as_a_reader_would(preset):
     bees = 'Bees have five eyes: two large compound ones and three small simple ones.'
-    responses = {
-        'right': 'They have five eyes, and three of them are small and simple.',
-        'chatty': 'I love bees! They have five eyes.',
-        'wrong number': 'They have six eyes.',
-        'new': 'They make honey and live in hives.',
-        'generic': "that's so cool!",
+    labels = {
+        'They have five eyes, and three of them are small and simple.': 'consistent',
+        'I love bees! They have five eyes.': 'consistent',
+        'They have six eyes.': 'inconsistent',
+        'They make honey and live in hives.': 'inconsistent',
+        "that's so cool!": 'generic',
     }
-    examples = [Example(bees, r) for r in responses.values()]
+    examples = [Example(bees, response) for response in labels]
     scores = load_scorer('grounded', preset).score(examples)
-    score_by_kind = dict(zip(responses, scores, strict=True))
-    labels = {name: score.label for name, score in score_by_kind.items()}
-    assert labels == {
-        'right': 'consistent',
-        'chatty': 'consistent',
-        'wrong number': 'inconsistent',
-        'new': 'inconsistent',
-        'generic': 'generic',
-    }
-    assert score_by_kind['right'].value > 0.8
-    assert score_by_kind['wrong number'].value < 0.3
-    assert score_by_kind['generic'].value <= 0.5
+    assert [score.label for score in scores] == [*labels.values()]
+    right, _, wrong_number, _, generic = (score.value for score in scores)
+    assert right > 0.8
+    assert wrong_number < 0.3
+    assert generic <= 0.5
