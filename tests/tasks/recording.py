@@ -15,15 +15,12 @@ class RecordingScorer(Scorer):
 
     name = 'q2'
     has_models = asks_questions = True
+    settings = {'recording': True}
     made: list['RecordingScorer'] = []
 
     def __init__(self, **options: object):
         self.calls: list[list[Example]] = []
         self.made.append(self)
-
-    @property
-    def settings(self) -> dict:
-        return {'recording': True}
 
     def score(self, examples: Sequence[Example]) -> list[Score]:
         self.calls.append(list(examples))

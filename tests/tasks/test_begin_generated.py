@@ -1,7 +1,5 @@
 """BEGIN-Adversarial by generation."""
 
-import json
-
 import pytest
 
 from parlai_q2.errors import InputError, UnknownNameError
@@ -14,7 +12,7 @@ from parlai_q2.tasks.begin.generated import (
     read_turns,
     run,
 )
-from tests.files import write_lines
+from tests.files import read_lines, write_lines
 
 CURIE = 'Marie Curie was born in Warsaw, and she is often called the first.'
 TURNS = [
@@ -27,13 +25,9 @@ MODEL = 'tests.tasks.models:KnowledgeAgent'
 
 
 class Copies:
-    """Says its knowledge, and counts its calls."""
-
-    def __init__(self):
-        self.asked = []
+    """Says its knowledge."""
 
     def replies(self, turns):
-        self.asked += turns
         return [turn.knowledge_text or 'hm .' for turn in turns]
 
 
@@ -74,26 +68,20 @@ def test_a_reply_to_changed_knowledge_is_judged_by_the_knowledge_as_it_was(kind)
 
 
 def test_a_reply_without_the_change_can_be_left_out():
-    class FixedScorer(Copies):
+    class Fixed(Copies):
         def replies(self, turns):
             return [CURIE for _ in turns]
 
-    maker = GeneratedExamples(TURNS, FixedScorer())
-    assert [record.kind for record in maker.make(['antonym'])] == ['antonym']
-    assert not list(
-        GeneratedExamples(TURNS, FixedScorer(), arrived=True).make(['antonym'])
-    )
+    for arrived, kinds in ((False, ['antonym']), (True, [])):
+        maker = GeneratedExamples(TURNS, Fixed(), arrived=arrived)
+        assert [record.kind for record in maker.make(['antonym'])] == kinds
     assert made('antonym', arrived=True)
 
 
 def test_off_topic_replies_are_of_other_conversations_on_the_topic():
-    response_by_knowledge = {
-        record.knowledge: record.response for record in made('off_topic')
-    }
-    assert response_by_knowledge == {
-        TURNS[2].knowledge: TURNS[3].reply,
-        TURNS[3].knowledge: TURNS[2].reply,
-    }
+    replies = {record.knowledge: record.response for record in made('off_topic')}
+    dogs, wolves = TURNS[2:]
+    assert replies == {dogs.knowledge: wolves.reply, wolves.knowledge: dogs.reply}
 
 
 def test_a_kind_that_there_is_not_is_named():
@@ -118,7 +106,7 @@ def test_the_command_asks_any_agent_by_name(tmp_path):
         outfile = tmp_path / f'made{batch}.jsonl'
         options = ['--infile', str(infile), '--outfile', str(outfile), '-m', MODEL]
         counts = run([*options, '-bs', batch])
-        results.append([json.loads(line) for line in outfile.open()])
+        results.append(read_lines(outfile))
     assert results[0] == results[1]
     expected = [record._asdict() for record in made(*KINDS)]
     assert results[0] == expected

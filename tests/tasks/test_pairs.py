@@ -1,13 +1,12 @@
 """The task of labelled pairs."""
 
 import pytest
-from parlai.core.params import ParlaiParser
-from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
 from parlai_q2.errors import ConfigError, RecordError, TaskDataError
 from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
 from tests.files import write_lines
+from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.pairs.agents'
 FEVER = [
@@ -18,24 +17,10 @@ FEVER = [
 LABELS = 'SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO='
 
 
-def teacher(**options):
-    opt = ParlaiParser(True, False).parse_kwargs(task=TASK, datatype='valid', **options)
-    [pairs_teacher] = create_task_agent_from_taskname(opt)
-    return pairs_teacher
-
-
-def messages(pairs_teacher):
-    return [pairs_teacher.act() for _ in range(pairs_teacher.num_examples())]
-
-
 def test_claims_and_evidence_are_responses_and_knowledge(tmp_path):
     write_lines(tmp_path / 'valid.jsonl', *FEVER)
-    pairs_teacher = teacher(
-        pairs_file=str(tmp_path / '{fold}.jsonl'), pairs_labels=LABELS
-    )
-    assert isinstance(pairs_teacher, DialogTeacher)
-    assert pairs_teacher.num_episodes() == 2
-    first, second = messages(pairs_teacher)
+    path = str(tmp_path / '{fold}.jsonl')
+    first, second = messages(TASK, pairs_file=path, pairs_labels=LABELS)
     assert first['text'] == 'The tea is red.\nIt is red.'
     assert first['response'] == 'It is red.'
     assert first['knowledge'] == first['checked_sentence'] == 'The tea is red.'
@@ -55,21 +40,18 @@ def test_a_label_may_be_a_number_or_a_truth_value(tmp_path, label, name):
 
 def test_labels_stay_as_they_are_where_nothing_else_is_said(tmp_path):
     path = write_lines(tmp_path / 'all.jsonl', *FEVER)
-    pairs_teacher = teacher(pairs_file=str(path))
-    assert [m['eval_labels'] for m in messages(pairs_teacher)] == [
-        [r['label']] for r in FEVER
-    ]
-    candidates = messages(teacher(pairs_file=str(path)))[0]['label_candidates']
-    assert candidates == ['NOT ENOUGH INFO', 'REFUTES', 'SUPPORTS']
+    shown = messages(TASK, pairs_file=str(path))
+    assert [m['eval_labels'] for m in shown] == [[r['label']] for r in FEVER]
+    candidates = ['NOT ENOUGH INFO', 'REFUTES', 'SUPPORTS']
+    assert shown[0]['label_candidates'] == candidates
 
 
 @pytest.mark.parametrize('ending, mark', [('csv', ','), ('tsv', '\t')])
 def test_tables_are_read_too(tmp_path, ending, mark):
     path = tmp_path / f'pairs.{ending}'
-    path.write_text(mark.join(('knowledge', 'response', 'label')) + '\n')
-    with path.open('a') as lines:
-        lines.write(mark.join(('It is red.', '"Red, it is."', 'consistent')) + '\n')
-    expected = AnnotatedResponse('It is red.', 'Red, it is.', 'consistent', episode='0')
+    rows = ('knowledge', 'response', 'label'), ('It is red.', '"Red, it is."', 'yes')
+    write_lines(path, *(mark.join(row) for row in rows))
+    expected = AnnotatedResponse('It is red.', 'Red, it is.', 'yes', episode='0')
     assert read_pairs(path) == [expected]
 
 
@@ -97,6 +79,6 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(TaskDataError, match='no pair'):
         read_pairs(write_lines(tmp_path / 'none.jsonl'))
     with pytest.raises(ConfigError, match='--pairs-file'):
-        teacher()
+        messages(TASK)
     with pytest.raises(ConfigError, match='label=class'):
         parse_labels('SUPPORTS')

@@ -29,7 +29,7 @@ LAKES = [
 @pytest.fixture
 def datapath(tmp_path, monkeypatch):
     monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
-    write_wow(tmp_path, LAKES)
+    return write_wow(tmp_path, LAKES)
 
 
 @pytest.mark.parametrize('teacher, batchsize', [('Default', 1), ('Generator', 4)])
@@ -51,27 +51,18 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
     assert report['knowledge_precision'] == pytest.approx(0.9)
 
 
-class TestFilesPlacedByHand:
-    @pytest.fixture
-    def folder(self, tmp_path, monkeypatch):
-        write_wow(tmp_path, LAKES)
-        folder = tmp_path / 'wizard_of_wikipedia'
-        (folder / '.built').unlink()
+@pytest.mark.parametrize('missing', ['data.json', 'train.json'])
+def test_errors_name_truncated_files(datapath, monkeypatch, missing):
+    def no_network(*args):
+        raise RuntimeError('Connection broken too many times.')
 
-        def no_network(*args):
-            raise RuntimeError('Connection broken too many times.')
-
-        monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
-        monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
-        return folder
-
-    @pytest.mark.parametrize('missing', ['data.json', 'train.json'])
-    def test_errors_name_missing_or_truncated_files(self, folder, missing):
-        path = folder / missing
-        path.write_text(path.read_text()[:-10])
-        with pytest.raises(TaskDataError, match=f'place them in {folder}: {missing}.'):
-            messages(TASK)
-        assert not (folder / '.built').exists()
+    monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
+    (datapath / '.built').unlink()
+    path = datapath / missing
+    path.write_text(path.read_text()[:-10])
+    with pytest.raises(TaskDataError, match=f'place them in {datapath}: {missing}.'):
+        messages(TASK)
+    assert not (datapath / '.built').exists()
 
 
 @pytest.mark.parametrize(
