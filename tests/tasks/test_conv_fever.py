@@ -28,83 +28,81 @@ def own(tmp_path, monkeypatch):
     return tmp_path
 
 
-class TestBuilding:
-    def test_another_seed_version_or_source_builds_it_anew(self, own, monkeypatch):
-        opt, fold = {'datapath': str(own)}, 'valid_random_split'
-        source = own / 'wizard_of_wikipedia' / f'{fold}.json'
-        path = module.build(opt, fold)
-        whole, builds = path.read_bytes(), []
-        monkeypatch.setattr(module, 'build_fold', lambda *a: builds.append(a) or {})
-        monkeypatch.setattr(module, 'report', lambda record: None)
+def test_another_seed_version_or_source_builds_it_anew(own, monkeypatch):
+    opt, fold = {'datapath': str(own)}, 'valid_random_split'
+    source = own / 'wizard_of_wikipedia' / f'{fold}.json'
+    path = module.build(opt, fold)
+    whole, builds = path.read_bytes(), []
+    monkeypatch.setattr(module, 'build_fold', lambda *a: builds.append(a) or {})
+    monkeypatch.setattr(module, 'report', lambda record: None)
 
-        def is_built_anew(*seed):
-            builds.clear()
-            assert module.build(opt, fold, *seed) == path
-            return bool(builds)
+    def is_built_anew(*seed):
+        builds.clear()
+        assert module.build(opt, fold, *seed) == path
+        return bool(builds)
 
-        assert not is_built_anew()
-        assert is_built_anew(1)
-        with monkeypatch.context() as patch:
-            patch.setattr(module, 'VERSION', '9')
-            assert is_built_anew()
-        path.write_bytes(whole[:-100])
+    assert not is_built_anew()
+    assert is_built_anew(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, 'VERSION', '9')
         assert is_built_anew()
-        path.write_bytes(whole)
-        source.write_text(source.read_text() + '\n')
-        assert is_built_anew()
-        source.unlink()
-        assert not is_built_anew()
-        path.with_name(path.name + '.meta.json').unlink()
-        monkeypatch.setattr(module, 'build_wow', lambda *a: source.touch())
-        assert is_built_anew()
-
-    def test_a_broken_source_is_named_and_leaves_nothing_built(self, own):
-        source = own / 'wizard_of_wikipedia' / 'train.json'
-        source.write_text(source.read_text()[:-500])
-        with pytest.raises(
-            TaskDataError, match=r'train.json, line 1: .*cannot be read'
-        ):
-            module.build({'datapath': str(own)}, 'train')
-        assert not (own / 'conv_fever' / 'train.jsonl').exists()
+    path.write_bytes(whole[:-100])
+    assert is_built_anew()
+    path.write_bytes(whole)
+    source.write_text(source.read_text() + '\n')
+    assert is_built_anew()
+    source.unlink()
+    assert not is_built_anew()
+    path.with_name(path.name + '.meta.json').unlink()
+    monkeypatch.setattr(module, 'build_wow', lambda *a: source.touch())
+    assert is_built_anew()
 
 
-class TestTheViews:
-    def test_a_perturbed_context_is_left_out_since_it_is_not_shown(self, conv_fever):
-        task = f'{TASK}:EntitySwapTeacher:topic_split'
-        assert {m['perturbed'] for m in messages(task)} == {'knowledge'}
-        with pytest.raises(TaskDataError, match='entity_swap response topic_split'):
-            messages(f'{TASK}:EntitySwapTeacher:response:topic_split')
-
-    def test_show_context_adds_the_conversation(self, conv_fever):
-        task = f'{TASK}:EntitySwapTeacher:topic_split'
-        turn_messages = messages(task, show_context=True)
-        assert {m['perturbed'] for m in turn_messages} == {'context', 'knowledge'}
-        for message in turn_messages:
-            parts = message['context'], message['checked_sentence'], message['response']
-            assert message['text'] == '\n'.join(parts)
-        with pytest.raises(ConfigError, match='--show-context true'):
-            messages(f'{task}:context')
-        changed = messages(f'{task}:context', show_context=True)
-        assert changed
-        assert {m['perturbed'] for m in changed} == {'context'}
-        assert all(m['after'].lower() in m['context'].lower() for m in changed)
-
-    def test_two_splits_are_two_tasks(self, conv_fever):
-        with pytest.raises(ConfigError, match='names both splits'):
-            messages(f'{TASK}:DefaultTeacher:random_split:topic_split')
+def test_a_broken_source_is_named_and_leaves_nothing_built(own):
+    source = own / 'wizard_of_wikipedia' / 'train.json'
+    source.write_text(source.read_text()[:-500])
+    with pytest.raises(TaskDataError, match=r'train.json, line 1: .*cannot be read'):
+        module.build({'datapath': str(own)}, 'train')
+    assert not (own / 'conv_fever' / 'train.jsonl').exists()
 
 
-class TestTheFolds:
-    def test_they_are_wizard_of_wikipedias(self, conv_fever):
-        def topics(datatype, task=TASK):
-            return {m['chosen_topic'] for m in messages(task, datatype)}
+def test_a_perturbed_context_is_left_out_since_it_is_not_shown(conv_fever):
+    task = f'{TASK}:EntitySwapTeacher:topic_split'
+    assert {m['perturbed'] for m in messages(task)} == {'knowledge'}
+    with pytest.raises(TaskDataError, match='entity_swap response topic_split'):
+        messages(f'{TASK}:EntitySwapTeacher:response:topic_split')
 
-        names = [c[0] for c in CONVERSATIONS]
-        assert topics('train:evalmode') == set(names)
-        assert topics('valid') == set(names[:4])
-        assert topics('valid', f'{TASK}:DefaultTeacher:topic_split') == set(names[4:7])
-        assert topics('test') == set(names[2:6])
-        assert topics('test', f'{TASK}:DefaultTeacher:topic_split') == set(names[6:9])
+
+def test_show_context_adds_the_conversation(conv_fever):
+    task = f'{TASK}:EntitySwapTeacher:topic_split'
+    turn_messages = messages(task, show_context=True)
+    assert {m['perturbed'] for m in turn_messages} == {'context', 'knowledge'}
+    for message in turn_messages:
+        parts = message['context'], message['checked_sentence'], message['response']
+        assert message['text'] == '\n'.join(parts)
+    with pytest.raises(ConfigError, match='--show-context true'):
+        messages(f'{task}:context')
+    changed = messages(f'{task}:context', show_context=True)
+    assert changed
+    assert {m['perturbed'] for m in changed} == {'context'}
+    assert all(m['after'].lower() in m['context'].lower() for m in changed)
+
+
+def test_two_splits_are_two_tasks(conv_fever):
+    with pytest.raises(ConfigError, match='names both splits'):
+        messages(f'{TASK}:DefaultTeacher:random_split:topic_split')
+
+
+def test_the_folds_are_wizard_of_wikipedias(conv_fever):
+    def topics(datatype, task=TASK):
+        return {m['chosen_topic'] for m in messages(task, datatype)}
+
+    names = [c[0] for c in CONVERSATIONS]
+    assert topics('train:evalmode') == set(names)
+    assert topics('valid') == set(names[:4])
+    assert topics('valid', f'{TASK}:DefaultTeacher:topic_split') == set(names[4:7])
+    assert topics('test') == set(names[2:6])
+    assert topics('test', f'{TASK}:DefaultTeacher:topic_split') == set(names[6:9])
 
 
 def test_accuracy_is_reported_for_each_perturbation(conv_fever):
@@ -139,107 +137,108 @@ def examples(built):
     return [ConvFeverExample.from_dict(json.loads(line)) for line in lines]
 
 
-class TestReading:
-    def test_a_conversation_is_read_with_what_was_checked(self, source):
-        first = read_conversations(source)[0]
-        assert (first.episode, first.topic) == (0, 'Marie Curie')
-        assert first.passage == tuple(CONVERSATIONS[0][1])
-        assert [t.wizard for t in first.turns] == [False, True] * 3
-        assert first.turns[1].checked == CONVERSATIONS[0][1][0]
-        assert first.turns[1].title == 'Marie Curie'
-        assert first.turns[5].checked is None
+def test_a_conversation_is_read_with_what_was_checked(source):
+    first = read_conversations(source)[0]
+    assert (first.episode, first.topic) == (0, 'Marie Curie')
+    assert first.passage == tuple(CONVERSATIONS[0][1])
+    assert [t.wizard for t in first.turns] == [False, True] * 3
+    assert first.turns[1].checked == CONVERSATIONS[0][1][0]
+    assert first.turns[1].title == 'Marie Curie'
+    assert first.turns[5].checked is None
 
-    def test_they_are_the_turns_that_parlais_own_teacher_shows(
-        self, source, monkeypatch
-    ):
-        from parlai.core.params import ParlaiParser
-        from parlai.tasks.wizard_of_wikipedia.agents import WizardDialogKnowledgeTeacher
 
-        opt = ParlaiParser(True, True).parse_kwargs(
-            task='wizard_of_wikipedia',
-            datatype='train:evalmode',
-            datapath=str(source.parents[1]),
-        )
-        turn_places = [
-            (m['checked_sentence'], m['eval_labels'][0])
-            for m in WizardDialogKnowledgeTeacher(opt)
-            if m['checked_sentence'] != 'no_passages_used'
-        ]
-        ours = [
-            (str(c.turns[i].checked), c.turns[i].text)
-            for c in read_conversations(source)
-            for i in c.replies
-        ]
-        assert ours == turn_places
-        assert len(ours) > 20
+def test_conversations_have_the_turns_that_parlais_own_teacher_shows(
+    source, monkeypatch
+):
+    from parlai.core.params import ParlaiParser
+    from parlai.tasks.wizard_of_wikipedia.agents import WizardDialogKnowledgeTeacher
 
-    @pytest.mark.parametrize(
-        'text, line, problem',
-        [
-            ('{"a": 1}', 1, 'must hold a list of conversations'),
-            ('[]', 1, 'no conversation'),
-            ('', 1, 'cannot be read as JSON'),
-            ('[{"dialog": []}, {"dia', 1, 'cannot be read as JSON'),
-            ('[[1]]', 1, 'not a conversation of Wizard of Wikipedia'),
-        ],
+    opt = ParlaiParser(True, True).parse_kwargs(
+        task='wizard_of_wikipedia',
+        datatype='train:evalmode',
+        datapath=str(source.parents[1]),
     )
-    def test_another_file_is_refused_with_the_place(
-        self, tmp_path, text, line, problem
-    ):
-        (tmp_path / 'x.json').write_text(text)
-        with pytest.raises(RecordError, match=problem) as caught:
-            list(read_conversations(tmp_path / 'x.json'))
-        assert caught.value.line == line
+    turn_places = [
+        (m['checked_sentence'], m['eval_labels'][0])
+        for m in WizardDialogKnowledgeTeacher(opt)
+        if m['checked_sentence'] != 'no_passages_used'
+    ]
+    ours = [
+        (str(c.turns[i].checked), c.turns[i].text)
+        for c in read_conversations(source)
+        for i in c.replies
+    ]
+    assert ours == turn_places
+    assert len(ours) > 20
 
 
-class TestTheCorpus:
-    def test_the_record_counts_what_is_there(self, built, examples):
-        _, record = built
-        counts = Counter(e.perturbation for e in examples)
-        assert record['counts'] == counts
-        assert record['conversations'] == 12
-        assert counts['none'] == 24
-        assert counts['random_pairing'] == 48
-        assert counts['negation'] > 24
-        assert counts['entity_swap'] > 8
-        assert record['seed'] == 5
-        assert record['entities'].startswith('en_core_web_sm')
+@pytest.mark.parametrize(
+    'text, line, problem',
+    [
+        ('{"a": 1}', 1, 'must hold a list of conversations'),
+        ('[]', 1, 'no conversation'),
+        ('', 1, 'cannot be read as JSON'),
+        ('[{"dialog": []}, {"dia', 1, 'cannot be read as JSON'),
+        ('[[1]]', 1, 'not a conversation of Wizard of Wikipedia'),
+    ],
+)
+def test_another_file_is_refused_with_the_place(tmp_path, text, line, problem):
+    (tmp_path / 'x.json').write_text(text)
+    with pytest.raises(RecordError, match=problem) as caught:
+        list(read_conversations(tmp_path / 'x.json'))
+    assert caught.value.line == line
 
-    def test_consistent_examples_are_as_they_were_said(self, examples):
-        expected = {
-            (topic, passage[checked], text)
-            for topic, passage, turns in CONVERSATIONS
-            for text, checked in turns
-            if isinstance(checked, int)
-        }
-        consistent = [e for e in examples if e.label == 'consistent']
-        assert {(e.topic, e.knowledge, e.response) for e in consistent} <= expected
-        assert {(e.perturbed, e.before, e.after) for e in consistent} == {('', '', '')}
-        first = consistent[0]
-        assert first.context == ('Do you know Marie Curie?',)
-        assert first.turn == 1
 
-    def test_a_perturbation_changes_one_text_and_no_other(self, examples):
-        originals = {(e.episode, e.turn): e for e in examples if not e.perturbed}
-        for example in examples:
-            original = originals[example.episode, example.turn]
-            for name in ('response', 'knowledge', 'context', 'topic'):
-                same = getattr(example, name) == getattr(original, name)
-                assert same == (name != example.perturbed), example
+def test_the_record_counts_what_is_there(built, examples):
+    _, record = built
+    counts = Counter(e.perturbation for e in examples)
+    assert record['counts'] == counts
+    assert record['conversations'] == 12
+    assert counts['none'] == 24
+    assert counts['random_pairing'] == 48
+    assert counts['negation'] > 24
+    assert counts['entity_swap'] > 8
+    assert record['seed'] == 5
+    assert record['entities'].startswith('en_core_web_sm')
 
-    def test_replacements_are_of_the_context_or_of_the_knowledge(self, examples):
-        # Two indexes, as in the paper: the context's entities and the knowledge's.
-        context = {
-            topic: ' '.join(text for text, _ in turns).lower()
-            for topic, _, turns in CONVERSATIONS
-        }
-        knowledge = {
-            topic: ' '.join(passage).lower() for topic, passage, _ in CONVERSATIONS
-        }
-        for example in examples:
-            if example.perturbation == 'entity_swap':
-                of_text = context if example.perturbed == 'context' else knowledge
-                assert example.after.lower() in of_text[example.topic]
+
+def test_consistent_examples_are_as_they_were_said(examples):
+    expected = {
+        (topic, passage[checked], text)
+        for topic, passage, turns in CONVERSATIONS
+        for text, checked in turns
+        if isinstance(checked, int)
+    }
+    consistent = [e for e in examples if e.label == 'consistent']
+    assert {(e.topic, e.knowledge, e.response) for e in consistent} <= expected
+    assert {(e.perturbed, e.before, e.after) for e in consistent} == {('', '', '')}
+    first = consistent[0]
+    assert first.context == ('Do you know Marie Curie?',)
+    assert first.turn == 1
+
+
+def test_a_perturbation_changes_one_text_and_no_other(examples):
+    originals = {(e.episode, e.turn): e for e in examples if not e.perturbed}
+    for example in examples:
+        original = originals[example.episode, example.turn]
+        for name in ('response', 'knowledge', 'context', 'topic'):
+            same = getattr(example, name) == getattr(original, name)
+            assert same == (name != example.perturbed), example
+
+
+def test_replacements_are_of_the_context_or_of_the_knowledge(examples):
+    # Two indexes, as in the paper: the context's entities and the knowledge's.
+    context = {
+        topic: ' '.join(text for text, _ in turns).lower()
+        for topic, _, turns in CONVERSATIONS
+    }
+    knowledge = {
+        topic: ' '.join(passage).lower() for topic, passage, _ in CONVERSATIONS
+    }
+    for example in examples:
+        if example.perturbation == 'entity_swap':
+            of_text = context if example.perturbed == 'context' else knowledge
+            assert example.after.lower() in of_text[example.topic]
 
 
 @pytest.mark.parametrize('cut', [1, 5000])
