@@ -29,14 +29,9 @@ def test_a_world_log_gives_the_replies_in_it_the_scores_that_they_had(tmp_path):
 def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
     path = tmp_path / 'chat.jsonl'
     # In a log of a chat, whoever typed had none.
-    message_fields = {
-        'id': 'localHuman',
-        'text': 'Hello?',
-        'label_candidates': candidates,
-    }
-    write_lines(path, {'dialog': [[message_fields, {'id': 'model', 'text': 'Hi.'}]]})
-    options = {'model': 'random_candidate', 'jsonfile_datapath': str(path)}
-    report = evaluate(FILE, **options)
+    asked = {'id': 'localHuman', 'text': 'Hello?', 'label_candidates': candidates}
+    write_lines(path, {'dialog': [[asked, {'id': 'model', 'text': 'Hi.'}]]})
+    report = evaluate(FILE, model='random_candidate', jsonfile_datapath=str(path))
     assert report['exs'] == 1
     assert ('hits@1' in report) == ('Hi.' in (candidates or ()))
 
@@ -54,12 +49,10 @@ def test_chat_logs_have_the_knowledge_that_the_agent_judged_by(
     assert report['knowledge_precision'] == score
 
 
-def turns_of(tmp_path, dialog, label_turns='secondspeaker'):
-    path = write_lines(tmp_path / 'log.jsonl', {'dialog': dialog})
-    options = {'jsonfile_datapath': str(path), 'label_turns': label_turns}
-    world = make_world(task=FILE, measure='overlap', **options)
-    teacher = world.get_task_agent()
-    return [(t['text'], *t['eval_labels']) for t in teacher if not t.is_padding()]
+def read(path, **options):
+    """What the task shows of a file."""
+    world = make_world(task=FILE, jsonfile_datapath=str(path), **options)
+    return [turn for turn in world.get_task_agent() if not turn.is_padding()]
 
 
 SECOND, FIRST = [('hi', 'oh'), ('bye', 'ok')], [('__SILENCE__', 'hi'), ('oh', 'bye')]
@@ -75,7 +68,9 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
     why = [{'text': '/why'}, {'text': 'Nothing said.', 'rerank_command': 'why'}]
     dialogs = [[{'text': 'hi'}, {'text': 'oh'}], [{'text': 'bye'}, {'text': 'ok'}]]
     dialog = [why, dialogs[0], why, dialogs[1], why]
-    assert turns_of(tmp_path, dialog, label_turns) == expected
+    path = write_lines(tmp_path / 'log.jsonl', {'dialog': dialog})
+    turns = read(path, label_turns=label_turns)
+    assert [(turn['text'], *turn['eval_labels']) for turn in turns] == expected
     assert warned == [COMMANDS_SKIPPED.format(3)]
 
 
@@ -92,26 +87,19 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
     ],
 )
 def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line, says):
-    warnings = []
-    monkeypatch.setattr(logging, 'error', warnings.append)
+    errors = []
+    monkeypatch.setattr(logging, 'error', errors.append)
     good = json.dumps({'dialog': [[{'text': 'hi'}, {'text': 'oh'}]]})
     path = tmp_path / 'log.jsonl'
     text = f'{good}\n{line}\n{good}\n'
     path.write_bytes(text.encode('utf-8', 'surrogateescape'))
-    world = make_world(task=FILE, measure='overlap', jsonfile_datapath=str(path))
-    teacher = world.get_task_agent()
-    assert teacher.num_examples() == 2
-    (warnings,) = set(warnings)
-    assert 'log.jsonl, line 2' in warnings
-    assert says in warnings
+    assert [turn['text'] for turn in read(path)] == ['hi', 'hi']
+    (error,) = set(errors)
+    assert 'log.jsonl, line 2' in error
+    assert says in error
 
 
 RECORD = {'knowledge': 'Mars has two moons.', 'history': ['Hi.', 'Moons?'], 'id': 'm'}
-
-
-def read(path, **options):
-    world = make_world(task=FILE, jsonfile_datapath=str(path), **options)
-    return [turn for turn in world.get_task_agent() if not turn.is_padding()]
 
 
 def test_a_record_is_a_conversation_of_one_turn(tmp_path):
@@ -127,9 +115,9 @@ def test_a_record_is_a_conversation_of_one_turn(tmp_path):
 @pytest.mark.parametrize('name', ['mine.jsonl', 'mine.csv'])
 def test_other_names_of_fields_are_told_and_read(tmp_path, caplog, name):
     path = tmp_path / name
-    renamed_fields = {'knowledge': 'Mars.', 'question': 'Moons?', 'answer': 'Two.'}
-    cells = f'{",".join(renamed_fields)}\n{",".join(renamed_fields.values())}\n'
-    path.write_text(cells if name.endswith('csv') else json.dumps(renamed_fields))
+    record = {'knowledge': 'Mars.', 'question': 'Moons?', 'answer': 'Two.'}
+    cells = f'{",".join(record)}\n{",".join(record.values())}\n'
+    path.write_text(cells if name.endswith('csv') else json.dumps(record))
     with pytest.raises(InputError, match='1 lines were left out'):
         read(path)
     assert '--fields history=question,response=answer' in caplog.text
