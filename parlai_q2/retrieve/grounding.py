@@ -46,7 +46,7 @@ from parlai_q2.retrieve.words import chat_weight, split_words
 from parlai_q2.text.questions import asks_how_or_why, is_question
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
-from parlai_q2.turns import Passage, heading_of
+from parlai_q2.turns import Passage, heading_of, without_surrogates
 
 # The number of passages to find for a question, and of the nearest ones to read.
 DEPTH, MAX_READ = 50, 8
@@ -60,10 +60,12 @@ _STATES = re.compile(
     r'\b(?:i|you|he|she|it|we|they|this|that|these|those|my|your|his|her|its|our|their'
     r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
 )
-# "Tell me about parking", but not "Give me a minute."
+# "Could you list the boats", but not "Give me a minute."
 _TELL = re.compile(
-    r'\W*(?:(?:please|can you|could you) )?(?:tell|explain|describe|show|give|list)\b'
-    r'.*\b(?:about|how|what|when|where|which|who|why|whether)\b',
+    r'\W*(?:please )?(?:(?:can|could|would|will) you )?(?:please )?'
+    r'(?:(?:tell|show|give) (?:me|us)\b(?! an? (?:minute|moment|second|sec|break)\b)'
+    r'|(?:explain|describe|list|summari[sz]e)'
+    r' (?:all|any|every|how|me|the|what|which|why|your)\b)',
     re.I,
 )
 _WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
@@ -208,7 +210,7 @@ class Grounder:
 
     def search(self, text: str) -> list[Hit]:
         """Find passages for a text."""
-        return self.retriever.search([text], self.k)[0]
+        return self.retriever.search([without_surrogates(text)], self.k)[0]
 
     def ground(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """
@@ -219,6 +221,7 @@ class Grounder:
             one with the likeliest answer first, or, if none does, all that were found.
             Only questions and requests are declined.
         """
+        histories = [list(map(without_surrogates, turns)) for turns in histories]
         grounded: dict[int, TurnKnowledge] = {}
         asking, other = list[int](), list[int]()
         for place, history in enumerate(histories):
