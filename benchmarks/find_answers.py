@@ -64,9 +64,9 @@ def ask(
     for path in paths:
         rows = read_rows(str(path))
         for name in dict.fromkeys(row['documents'] for row in rows):
-            documents = [p for p in path.parent.iterdir() if name in (p.name, p.stem)]
+            (document,) = (p for p in path.parent.iterdir() if name in (p.name, p.stem))
             with tempfile.TemporaryDirectory() as folder:
-                build(list(map(str, documents)), Path(folder))
+                build([str(document)], Path(folder))
                 grounder = RecordingGrounder(Index(folder), reader)
                 for row in rows:
                     if row['documents'] == name:

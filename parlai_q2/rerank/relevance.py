@@ -34,9 +34,12 @@ from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import PASSAGE_END, Span, Turn
 
-# "No, but it is red."
+# "No, but it is red.", but not "No smoking." or "No. 14 stops here."
 _NEEDLESS_ANSWER = re.compile(
-    r'^\W*(?:(?:yes|no|yeah|yep|nope)\b\W*(?:but\b)?\W*)+(?=\w)', re.I
+    r'^\W*(?:(?:(?:yes|yeah|yep|nope)\b\W*'
+    r'|no(?:\s*[,;:!–-]+\s*|\.\s+(?!\d)|\s+(?=(?:but|he|i|it|she|that|there|they|this|we'
+    r'|you)\b)))(?:but\b)?\W*)+(?=\w)',
+    re.I,
 )
 # A reply with its turn.
 Pair = tuple[Turn, str]

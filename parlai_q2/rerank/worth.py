@@ -19,8 +19,8 @@ from parlai_q2.text.questions import (
 )
 
 # Fitted by benchmarks/fit_choice.py. Added to the log odds that a reply is the right
-# answer: the weights of the logarithm of its score, and of how far its agreement
-# differs from what is typical.
+# answer: the weights of the logarithm of its score after the guards, and of how far
+# its agreement differs from what is typical.
 GROUNDEDNESS_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.87, 10.19, 0.07
 # The lower bound of scores. The scorer does not read the turn, and so rejects many
 # short answers.

@@ -136,7 +136,7 @@ class AnswerReader:
             (
                 heading + prepare_passage(passage.text).text,
                 history,
-                quote_answer(passage.text, span) or span.text or passage.text,
+                quote_answer(passage.text, span) or span.text.strip() or passage.text,
             )
             for span, heading, (history, passage) in zip(
                 spans, headings, pairs, strict=True

@@ -43,7 +43,7 @@ from parlai_q2.retrieve.search import (
 )
 from parlai_q2.retrieve.store import passage_name
 from parlai_q2.retrieve.words import chat_weight, split_words
-from parlai_q2.text.questions import asks_how_or_why, is_question
+from parlai_q2.text.questions import asks_how_or_why, asks_to_be_told, is_question
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of, without_surrogates
@@ -59,14 +59,6 @@ _WHY = frozenset({'why'})
 _STATES = re.compile(
     r'\b(?:i|you|he|she|it|we|they|this|that|these|those|my|your|his|her|its|our|their'
     r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
-)
-# "Could you list the boats", but not "Give me a minute."
-_TELL = re.compile(
-    r'\W*(?:please )?(?:(?:can|could|would|will) you )?(?:please )?'
-    r'(?:(?:tell|show|give) (?:me|us)\b(?! an? (?:minute|moment|second|sec|break)\b)'
-    r'|(?:explain|describe|list|summari[sz]e)'
-    r' (?:all|any|every|how|me|the|what|which|why|your)\b)',
-    re.I,
 )
 _WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
 # A word of at most this weight carries no information in conversation.
@@ -124,7 +116,7 @@ def may_ask(turn: str) -> bool:
 
 def _asks(turn: str) -> bool:
     """Whether a turn is a question, or a request to be told something."""
-    return is_question(turn) or _TELL.match(turn) is not None
+    return is_question(turn) or asks_to_be_told(turn)
 
 
 # The log odds that a passage answers have these weights of the reader's margin in
@@ -210,7 +202,7 @@ class Grounder:
 
     def search(self, text: str) -> list[Hit]:
         """Find passages for a text."""
-        return self.retriever.search([without_surrogates(text)], self.k)[0]
+        return self.retriever.search([text], self.k)[0]
 
     def ground(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """

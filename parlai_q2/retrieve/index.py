@@ -33,7 +33,7 @@ from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS, split
 from parlai_q2.retrieve.store import Document, Store, searched_text
 from parlai_q2.retrieve.vectors import Vectors
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
-from parlai_q2.turns import Passage
+from parlai_q2.turns import Passage, without_surrogates
 
 MANIFEST = 'index.json'
 # Increased when older indexes can no longer be read.
@@ -245,7 +245,7 @@ class Index:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
-        return self._retriever.search(queries, k)
+        return self._retriever.search(list(map(without_surrogates, queries)), k)
 
     def query(self, history: Sequence[str]) -> str:
         """Make the query from the turns before a reply, oldest first."""

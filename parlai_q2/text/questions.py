@@ -44,6 +44,17 @@ _NO_THINGS = frozenset('yes yeah yep no nope sure do that it one'.split())
 _REQUEST = re.compile(
     r'\W*(please\s+)?(tell|explain|describe|give|show|list|name|summari[sz]e)\b', re.I
 )
+# "Could you tell me about the pool", but not "Tell me more" or "Give me a minute".
+_TO_BE_TOLD = re.compile(
+    r'(?:^\W*|[,;:]\s*|\b(?:hello|hi|hey|and|so|ok|okay|then|well|now)\s+)'
+    r'(?:please )?(?:(?:can|could|would|will) you )?(?:please )?'
+    r'(?:(?:tell|show|give) (?:me|us)'
+    r' (?:(?:some|more|something|details|information|in|at|on|for|from|to) )*'
+    r'(?:about(?! it\b)|the|all|your|what|which|who|where|when|why|how|if|whether)\b'
+    r'|(?:explain|describe|list|name|summari[sz]e)'
+    r' (?:all|any|every|how|me|the|what|which|why|your)\b)',
+    re.I,
+)
 _HOW_OR_WHY = re.compile(
     r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)'
 )
@@ -283,6 +294,16 @@ def wants_answer(text: str) -> bool:
     polite = _POLITE.fullmatch(last)
     words = rouge_words(polite['thing']) if polite else []
     return not (_GREETINGS | _NO_THINGS).issuperset(words)
+
+
+def asks_to_be_told(text: str) -> bool:
+    """
+    Whether a turn ends with a request to be told something.
+
+    >>> asks_to_be_told('Hi! Tell me about your pool.'), asks_to_be_told('Tell me more')
+    (True, False)
+    """
+    return _TO_BE_TOLD.search(_last_sentence(text)) is not None
 
 
 def is_yes_no_question(text: str) -> bool:

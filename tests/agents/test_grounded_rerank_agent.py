@@ -86,6 +86,14 @@ def test_keeps_the_generators_first_choice_without_knowledge(agent):
     assert len(agent.reranker.chooser.batches) == calls
 
 
+def test_a_batch_says_what_its_messages_would_alone(agent):
+    messages = ['1 2 3 4', '5 6', '0', '3 3 3 1']
+    together = reply_to(agent, *messages)
+    alone = [reply_to(agent, message)[0] for message in messages]
+    assert [reply['text'] for reply in together] == [reply['text'] for reply in alone]
+    assert list(map(texts, together)) == list(map(texts, alone))
+
+
 def test_empty_and_padded_messages_leave_the_others_alone(agent):
     clones = [agent.clone() for _ in range(3)]
     messages = [

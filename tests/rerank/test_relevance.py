@@ -8,7 +8,12 @@ from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
 from parlai_q2.rerank.candidate import with_agreement
 from parlai_q2.rerank.choice import choose
-from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
+from parlai_q2.rerank.relevance import (
+    AnswerComparer,
+    TurnReader,
+    strip_chat,
+    wants_span,
+)
 from parlai_q2.rerank.worth import (
     AGREEMENT_WEIGHT,
     CHAT,
@@ -137,6 +142,20 @@ def test_every_part_of_worth_changes_it(part):
     )
     worse = replace(best, **{part: 0.4})
     assert 0 < worth_of(worse, QUESTION) < worth_of(best, QUESTION) < 1
+
+
+@pytest.mark.parametrize(
+    'reply, stripped',
+    [
+        ('No, but it is red.', 'it is red.'),
+        ('Yes it is red.', 'it is red.'),
+        ('No. It is red.', 'It is red.'),
+        ('No smoking is allowed.', 'No smoking is allowed.'),
+        ('No. 14 stops outside.', 'No. 14 stops outside.'),
+    ],
+)
+def test_only_a_yes_or_no_that_nobody_asked_for_is_stripped(reply, stripped):
+    assert strip_chat(reply, 'Which colour is it?') == stripped
 
 
 def test_no_part_of_worth_excludes_a_reply():
