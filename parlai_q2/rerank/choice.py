@@ -173,8 +173,8 @@ def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int
         n for n, c in enumerate(candidates) if not claims_nothing(c.text, turn_text)
     ]
     by_relevance = sorted(claiming, key=lambda n: -(candidates[n].relevance or 0.0))
-    by_value = sorted(claiming, key=lambda n: -guarded_score_of(candidates[n]))
-    return sorted({*by_relevance[:MOST_RELEVANT], *by_value[:BEST_GROUNDED]})
+    by_score = sorted(claiming, key=lambda n: -guarded_score_of(candidates[n]))
+    return sorted({*by_relevance[:MOST_RELEVANT], *by_score[:BEST_GROUNDED]})
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:

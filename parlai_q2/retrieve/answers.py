@@ -116,34 +116,45 @@ class AnswerReader:
         :param pairs: B times the turns up to the question, oldest first, and a passage,
             which is read with its heading.
         """
-        headings = [heading_of(passage) for _, passage in pairs]
-        headings = [f'{heading}\n' if heading else '' for heading in headings]
-        texts = [
-            (history[-1], heading + passage.text)
-            for (history, passage), heading in zip(pairs, headings, strict=True)
-        ]
-        spans, margins = [], []
-        for (span, margin), heading, (_, passage) in zip(
-            self._model.with_margins(texts), headings, pairs, strict=True
-        ):
-            # The span refers to the passage without its heading's line.
-            start, end = (
-                max(0, place - len(heading)) for place in (span or NO_SPAN)[1:]
-            )
-            spans.append(Span(passage.text[start:end], start, end))
-            margins.append(margin)
+        found = self._find_spans(pairs)
         quotes = [
             (
-                heading + prepare_passage(passage.text).text,
+                _heading_line(passage) + prepare_passage(passage.text).text,
                 history,
                 quote_answer(passage.text, span) or span.text.strip() or passage.text,
             )
-            for span, heading, (history, passage) in zip(
-                spans, headings, pairs, strict=True
+            for (history, passage), (span, _) in zip(pairs, found, strict=True)
+        ]
+        return [
+            Answer(span, margin, logits.best)
+            for (span, margin), logits in zip(
+                found, self._relevance.predict_answers(quotes), strict=True
             )
         ]
-        ratings = [logits.best for logits in self._relevance.predict_answers(quotes)]
-        return [*map(Answer, spans, margins, ratings)]
+
+    def _find_spans(
+        self, pairs: Sequence[tuple[Sequence[str], Passage]]
+    ) -> list[tuple[Span, float]]:
+        """The best answer in each passage's text, with its margin."""
+        read = self._model.with_margins(
+            [
+                (history[-1], _heading_line(passage) + passage.text)
+                for history, passage in pairs
+            ]
+        )
+        found = []
+        for (span, margin), (_, passage) in zip(read, pairs, strict=True):
+            # The span refers to the passage with its heading's line.
+            before = len(_heading_line(passage))
+            start, end = (max(0, place - before) for place in (span or NO_SPAN)[1:])
+            found.append((Span(passage.text[start:end], start, end), margin))
+        return found
+
+
+def _heading_line(passage: Passage) -> str:
+    """The line with the heading of a passage; empty if it has none."""
+    heading = heading_of(passage)
+    return f'{heading}\n' if heading else ''
 
 
 def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:

@@ -6,8 +6,8 @@ ordered by nearness (:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nea
 read for an answer, without the orders in them. The probability that a passage answers
 is a logistic of the reader's margin, the nearness, and how surely the model of
 relevance takes its quote for the best reply. Only answering passages are kept: a reply
-from another one would be true, but no answer. If a turn asks nothing, and no
-passage answers it, the last two turns are searched for, with names of earlier ones.
+from another one would be true, but no answer. If a turn asks nothing, and no passage
+answers it, the last two turns are searched for, with names of earlier ones.
 
 Small talk gets one of the replies in ``small_talk.yaml``: no document says how to reply
 to "thanks!". A generator that is shown a document quotes it, and without one it makes
