@@ -58,6 +58,8 @@ from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards.subject import UnnamedGuard
 from parlai_q2.rerank.subjects import find_subject_name
 
+# The fields of a message of which one must be there for a reply.
+TURN_FIELDS = ('text', 'image', 'labels', 'eval_labels')
 # The field of an observation, and of a batch, with the turn's knowledge.
 TURN_KNOWLEDGE = 'rerank_turn_knowledge'
 # The options of eval_model, self_chat and interactive that name a file for replies.
@@ -166,6 +168,10 @@ class GroundedRerankAgent(ChatCommands):
             if message is not None:
                 dict.__setitem__(message, TURN_KNOWLEDGE, knowledge)
         return observed
+
+    def is_valid(self, obs: Message) -> bool:
+        """Whether a message gets a reply; the end of a person's input gets none."""
+        return any(name in obs for name in TURN_FIELDS) and super().is_valid(obs)
 
     def batchify(
         self, obs_batch: list[Message], *args: object, **kwargs: object
