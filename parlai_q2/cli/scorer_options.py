@@ -252,8 +252,8 @@ def add_choice_options(parser: OptionParser) -> Any:
         '--rerank-by',
         choices=tuple(RerankBy),
         default=DEFAULT_RERANK_BY,
-        help='combined: groundedness, relevance, right answer and likelihood; '
-        'score_plus_generator: groundedness and likelihood; score: the '
+        help='combined: groundedness, relevance, right answer, agreement and '
+        'likelihood; score_plus_generator: groundedness and likelihood; score: the '
         'highest score; threshold: the first candidate above the threshold. '
         'The likelihood counts only if a single search returned all candidates, '
         'with their probabilities',
