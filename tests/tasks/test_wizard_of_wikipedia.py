@@ -22,7 +22,7 @@ LAKES = [
             (f'it is {n + 2} miles long', NOTHING),
         ],
     )
-    for n in range(9)
+    for n in range(6)
 ]
 
 
@@ -43,7 +43,7 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
         batchsize=batchsize,
     )
     report = {name: metric.value() for name, metric in report.items()}
-    assert report['exs'] == 8
+    assert report['exs'] == 6
     assert report['f1'] == 1
     assert 'knowledge_f1' in report
     # "it is N miles long" against "Lake N is N miles long.": 4 of 5 words. Where the
@@ -76,7 +76,7 @@ def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
     )
     opt['task'] = f'{prefix}wizard_of_wikipedia:default:{split}'
     first = next(iter(DefaultTeacher(opt)))
-    lake = LAKES[0 if split == 'random_split' else 4][0]
+    lake = LAKES[0 if split == 'random_split' else 3][0]
     assert f'{lake} is deep' in first['knowledge']
 
 

@@ -91,22 +91,6 @@ CONVERSATIONS = [
         ],
     ),
     (
-        'Mount Everest',
-        [
-            'Mount Everest is on the border of Nepal and China.',
-            'Edmund Hillary and Tenzing Norgay were the first to climb it, in 1953.',
-            "It isn't the hardest mountain to climb.",
-        ],
-        [
-            ('I would like to climb Mount Everest.', None),
-            ('Edmund Hillary was the first, with Tenzing Norgay, in 1953.', 1),
-            ('Is it very hard?', None),
-            ("It isn't even the hardest mountain!", 2),
-            ('Where is it?', None),
-            ('It lies between Nepal and China.', 0),
-        ],
-    ),
-    (
         'Pizza',
         [
             'Pizza comes from Naples, a city in Italy.',
@@ -118,75 +102,6 @@ CONVERSATIONS = [
             ('Pizza! It was invented in Naples, in Italy.', 0),
             ('I thought it was from Rome.', None),
             ('no, the margherita is named after a queen of italy', 1),
-        ],
-    ),
-    (
-        'Moon',
-        [
-            'Neil Armstrong and Buzz Aldrin landed on the Moon in July 1969.',
-            'The Moon is about 384,400 km away from the Earth.',
-            'We will never see its far side from the Earth.',
-        ],
-        [
-            ('The Moon is about 384,400 km away.', 1),
-            ('Has anybody been there?', None),
-            ('Neil Armstrong and Buzz Aldrin landed there in July 1969.', 0),
-            ('I could not do that.', None),
-            ('We will never see the far side from here.', 2),
-        ],
-    ),
-    (
-        'Amsterdam',
-        [
-            'Amsterdam is the capital of the Netherlands.',
-            'It has more than 1,200 bridges, and more bicycles than people.',
-            'Anne Frank hid there from 1942 to 1944.',
-        ],
-        [
-            ('Have you been to Amsterdam?', None),
-            ('It is the capital of the Netherlands, is it not?', 0),
-            ('It is. I liked the bridges.', None),
-            ('There are more than 1,200 of them.', 1),
-            ('And the house of Anne Frank.', None),
-            ('Anne Frank hid there until 1944.', 2),
-        ],
-    ),
-    (
-        'Tea',
-        [
-            'Tea was first drunk in China.',
-            'It was brought to Portugal by traders in the 16th century.',
-            'After water, it is the most popular drink.',
-        ],
-        [
-            ('I drink tea all day.', None),
-            ('So do I. Tea was first drunk in China.', 0),
-            ('How did it come to Europe?', None),
-            ('Traders brought it to Portugal.', 1),
-        ],
-    ),
-    (
-        'Guitar',
-        [
-            'A guitar usually has six strings.',
-            'Jimi Hendrix was left-handed, and played in Seattle and London.',
-            'Fender built its first electric guitar in California in 1950.',
-        ],
-        [
-            ('Do you play the guitar?', None),
-            ('Six strings are too many for me.', 0),
-            ('Jimi Hendrix managed.', None),
-            ('And Jimi Hendrix was left-handed!', 1),
-        ],
-    ),
-    (
-        'Sleep',
-        ['Adults need seven hours of sleep.', 'Dolphins sleep with half a brain.'],
-        [
-            ('I am so tired.', None),
-            ('Me too.', NO_PASSAGE),
-            ('How long should we sleep?', None),
-            ('Seven hours!', 0),
         ],
     ),
 ]
@@ -234,10 +149,10 @@ def write_wow(datapath: Path, train: list = CONVERSATIONS) -> Path:
     (folder / '.built').write_text('by hand\n1.0')
     parts = {
         'train': train,
-        'valid_random_split': train[:4],
-        'valid_topic_split': train[4:7],
-        'test_random_split': train[2:6],
-        'test_topic_split': train[6:9],
+        'valid_random_split': train[:3],
+        'valid_topic_split': train[3:6],
+        'test_random_split': train[1:4],
+        'test_topic_split': train[4:],
     }
     for name, part in parts.items():
         dialogues = [conversation(*c) for c in part]
