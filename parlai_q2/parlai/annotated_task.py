@@ -55,12 +55,12 @@ class AnnotatedTaskTeacher(DialogTeacher):
     folds: Mapping[str, str] = {}
     # Fixed words that select a part of the set, before those of the task string.
     words: tuple[str, ...] = ()
-    # If several systems answered one context: the fields of a turn's ``more`` that
+    # If several systems answered one context: the fields of a turn's ``extra`` that
     # belong to the context. The dialogue view then shows each context once, without the
     # fields of the annotated response, and knowledge without a title has no Wizard of
     # Wikipedia marker.
     context_fields: tuple[str, ...] | None = None
-    # The field of ``more`` with the published label, and all published labels, where
+    # The field of ``extra`` with the published label, and all published labels, where
     # they differ from ours.
     published_field: str = ''
     published_classes: Sequence[str] = ()

@@ -141,8 +141,8 @@ DOG, CAT = 'i have a dog .', 'i have a cat .'
 
 def dnli_pairs(name):
     return [
-        dnli_pair(name, 0, 'positive', 'my dog is brown .', DOG, 'matchingtriple_up'),
-        dnli_pair(name, 1, 'negative', 'we had a cat only .', DOG, 'e2swap_up'),
+        dnli_pair(name, 0, 'negative', 'we had a cat only .', DOG, 'e2swap_up'),
+        dnli_pair(name, 1, 'positive', 'my dog is brown .', DOG, 'matchingtriple_up'),
         dnli_pair(name, 2, 'neutral', 'steak is great !', DOG, 'miscutterance_up'),
         dnli_pair(name, 3, 'negative', CAT, 'i have no pets .', 'e2swap_pp'),
         dnli_pair(

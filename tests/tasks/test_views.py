@@ -1,5 +1,7 @@
 """What teachers of annotated sets show beside their records in test_teachers."""
 
+from importlib import import_module
+
 import pytest
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
@@ -7,11 +9,83 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.verify_data import VerifyData
 
 from parlai_q2.errors import ConfigError
-from tests.tasks.annotated_sets import DOG
 from tests.tasks.evaluating import messages
 
 TASKS = 'parlai_q2.tasks.'
 DNLI = f'{TASKS}dialogue_nli.agents'
+# Of sets in which several systems answered one context: the fields of the context
+# beside those of every message.
+CONTEXT_FIELDS = {
+    'begin': {'corpus'},
+    'dialogue_nli': set(),
+    'rome': {'part', 'conv_index', 'history'},
+    'topical_chat_usr': {'context_id', 'history'},
+}
+ALL_SETS = [*CONTEXT_FIELDS, 'grounded_sample', 'q2_wow', 'twins']
+COMMON_FIELDS = {'id', 'text', 'chosen_topic', 'title', 'knowledge'}
+COMMON_FIELDS |= {'checked_sentence', 'gold', 'episode_done'}
+
+
+def context(message):
+    return tuple(message[name] for name in ('text', 'title', 'checked_sentence'))
+
+
+@pytest.mark.parametrize('name', ALL_SETS)
+def test_the_classification_view_asks_for_the_class_of_each_response(sets, name):
+    task = f'{TASKS}{name}.agents'
+    asked = messages(f'{task}:ClassificationTeacher')
+    annotated = messages(f'{task}:AnnotatedTeacher')
+    classes = import_module(f'{TASKS}{name}.reader').CLASSES
+    assert len({m['q2_label'] for m in asked}) > 1
+    for question, message in zip(asked, annotated, strict=True):
+        assert question == {
+            **message,
+            'id': f'{task}:ClassificationTeacher',
+            'text': f'{message["checked_sentence"]}\n{message["response"]}',
+            'eval_labels': [message['q2_label']],
+            'label_candidates': [*classes],
+        }
+
+
+@pytest.mark.parametrize('name', ALL_SETS)
+def test_the_dialogue_view_has_the_gold_reply_and_the_fields_of_the_context(sets, name):
+    task = f'{TASKS}{name}.agents'
+    shown, annotated = messages(task), messages(f'{task}:AnnotatedTeacher')
+    if name not in CONTEXT_FIELDS:
+        assert [m['response'] for m in shown] == [m['response'] for m in annotated]
+    else:
+        contexts = [context(message) for message in shown]
+        assert contexts == [*dict.fromkeys(map(context, annotated))]
+    for message in shown:
+        same = [m for m in annotated if context(m) == context(message)]
+        if name in CONTEXT_FIELDS:
+            fields = set(message) - {'eval_labels', 'label_candidates'}
+            assert fields == COMMON_FIELDS | CONTEXT_FIELDS[name]
+            gold = next((m['gold'] for m in same if m['gold']), '')
+            assert message['gold'] == gold
+        else:
+            (same_turn,) = [m for m in same if m['response'] == message['response']]
+            assert set(message) | {'eval_labels', 'label_candidates'} == set(same_turn)
+            assert message['gold'] == same_turn['gold']
+        labels = [message['gold']] if message['gold'] else None
+        assert message.get('eval_labels') == labels
+
+
+@pytest.mark.parametrize('view', ['DialogueTeacher', 'AnnotatedTeacher'])
+@pytest.mark.parametrize('name', ALL_SETS)
+def test_a_retrieval_baseline_chooses_among_the_labels_of_this_and_the_next_turns(
+    sets, name, view
+):
+    shown = messages(f'{TASKS}{name}.agents:{view}')
+    labels = [*map(label_of, shown)]
+    for place, message in enumerate(shown):
+        following = dict.fromkeys(filter(None, labels[place:] + labels[:place]))
+        expected = sorted([*following][:20]) if labels[place] else None
+        assert message.get('label_candidates') == expected
+
+
+def label_of(message):
+    return message.get('eval_labels', [''])[0]
 
 
 @pytest.mark.parametrize(
@@ -61,14 +135,6 @@ def test_rows_without_a_human_reply_are_scored_too(sets):
     )
     assert report['exs'].value() == 3
     assert report['unverifiable']._denom == 3
-
-
-def test_the_dialogue_view_shows_each_persona_once_with_an_agreeing_reply(sets):
-    turn_messages = messages(DNLI)
-    assert [m['checked_sentence'] for m in turn_messages] == [DOG, 'i have no pets .']
-    assert turn_messages[0]['eval_labels'] == ['my dog is brown .']
-    assert 'eval_labels' not in turn_messages[1]
-    assert not {'response', 'q2_label', 'nli_label', 'pair_id'} & set(turn_messages[0])
 
 
 def test_q2_is_set_up_for_dialogue_nli_as_in_the_paper(sets):
