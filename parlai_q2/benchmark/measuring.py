@@ -47,27 +47,17 @@ def timed(function: Callable[[], object]) -> tuple[float, Any]:
 
 
 class StageClock:
-    """
-    Adds up the time of each stage of a job, without the stages inside it.
+    """Adds up the time of each stage of a job."""
 
-    :param timer: returns seconds, of any clock.
-    """
-
-    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
-        self.timer = timer
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
-        self._inside = [0.0]
 
     def timed(self, stage: str, function: Callable[..., object]) -> Callable[..., Any]:
         """Wrap a function, so that its time is added to a stage."""
 
         def run(*args: object, **options: object) -> Any:
-            began = self.timer()
-            self._inside.append(0.0)
-            result = function(*args, **options)
-            seconds = self.timer() - began
-            self.seconds[stage] += seconds - self._inside.pop()
-            self._inside[-1] += seconds
+            seconds, result = timed(partial(function, *args, **options))
+            self.seconds[stage] += seconds
             return result
 
         return run

@@ -1,9 +1,9 @@
-"""Preparation is measured step by step, without the model."""
+"""Preparation is measured without the model."""
 
-from benchmarks.preparation import ALL, REST, STEPS, describe, measure
-from parlai_q2.benchmark.measuring import StageClock
+import pytest
+
+from benchmarks.preparation import main
 from parlai_q2.models.converted.engine import ConvertedEncoder
-from parlai_q2.scorers import load_scorer
 from tests.files import write_lines
 
 RECORDS = [
@@ -12,22 +12,17 @@ RECORDS = [
 ]
 
 
-def test_every_step_is_measured_and_no_model_runs(tmp_path, monkeypatch):
+def test_every_stage_is_measured_and_no_model_runs(tmp_path, monkeypatch, capsys):
     def fail(*inputs):
         raise AssertionError('the model ran')
 
     infile = tmp_path / 'pairs.jsonl'
     write_lines(infile, *RECORDS)
-    scorer = load_scorer('grounded_fast')
     monkeypatch.setattr(ConvertedEncoder, '_run', fail)
-    steps = measure(scorer, infile, rounds=1)
-    assert set(steps) == {*STEPS, REST, ALL}
-    assert all(milliseconds > 0 for milliseconds in steps.values())
-    table = describe('grounded_fast', infile.name, steps).splitlines()
-    assert table[-1].split() == [ALL, f'{steps[ALL]:.3f}']
-
-
-def test_a_step_inside_another_counts_once():
-    clock = StageClock(iter([0.0, 1.0, 3.0, 7.0]).__next__)
-    clock.timed('outer', clock.timed('inner', lambda: None))()
-    assert clock.seconds == {'inner': 2.0, 'outer': 5.0}
+    main([str(infile), '--scorer', 'grounded_fast', '--rounds', '1'])
+    title, *stages = capsys.readouterr().out.splitlines()
+    assert title == f'grounded_fast, {infile}: milliseconds a record'
+    times = {stage: float(ms) for stage, ms in map(str.split, stages)}
+    assert list(times) == ['read', 'score', 'write', 'all']
+    assert times['score'] > 0
+    assert sum(times.values()) == pytest.approx(2 * times['all'], abs=0.003)

@@ -64,8 +64,6 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     write_lines(folder / 'pairs.jsonl', *PAIRS)
     write_lines(folder / 'labelled.jsonl', *labelled())
     write_lines(folder / 'pools.jsonl', *POOLS)
-    fields = {'corpus': 'bees', 'q2_label': 'consistent'}
-    write_lines(folder / 'examples.jsonl', *({**pair, **fields} for pair in PAIRS))
     write_lines(folder / 'kept.jsonl', STORED)
     records = [scored(), simple(1), simple(2)]
     for name in ('scores', 'before'):
