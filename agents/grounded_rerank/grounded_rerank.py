@@ -52,7 +52,6 @@ from parlai_q2.io.knowledge import NOTHING, as_field
 from parlai_q2.parlai.generator import RankedBeam, SearchPhase, pair_with_best
 from parlai_q2.parlai.model_files import readable
 from parlai_q2.parlai.q2_teacher import of_nothing, validated_by
-from parlai_q2.reply_progress import Step, report_step
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards.subject import UnnamedGuard
@@ -347,7 +346,6 @@ class GroundedRerankAgent(ChatCommands):
         searches: list[SearchPhase],
         search_options: Mapping[str, Any],
     ) -> list[list[Candidate]]:
-        report_step(Step.FINDING)
         if not any(searches):
             return [[] for _ in searches]
         return self.candidate_pools(batch, searches, **search_options)

@@ -13,7 +13,6 @@ from typing import Any
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
-from parlai_q2.reply_progress import Step, report_step
 from parlai_q2.rerank.candidate import Candidate, with_agreement
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
@@ -161,10 +160,7 @@ class Reranker:
         if not all(pool.candidates for pool in pools):
             raise InputError('There is no candidate to rank. Give at least one.')
         turns = [Turn(stripped(pool.knowledge), pool.history) for pool in pools]
-        count = sum(len(pool.candidates) for pool in pools)
-        report_step(Step.JUDGING, count)
         scored = self._score(pools, turns)
-        report_step(Step.CHOOSING, count)
         self._read_relevance(scored, turns)
         self._set_guarded_scores(scored, turns)
         self._read_right_answers(scored, turns)

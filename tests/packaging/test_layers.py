@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 FLOORS = (
     ('version', 'errors', 'threads', 'decimals'),
     ('options',),
-    ('reply_progress', 'turns', 'signature', 'packages', 'intervals', 'presets'),
+    ('turns', 'signature', 'packages', 'intervals', 'presets'),
     ('json_values', 'log_odds', 'sweep', 'tables', 'web'),
     ('claims',),
     ('text',),

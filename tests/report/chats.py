@@ -8,7 +8,6 @@ from threading import Thread
 from typing import Any
 
 from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.reply_progress import Step, report_step
 from parlai_q2.report.chat.app import ServedConversation
 from parlai_q2.report.chat.server import PageServer
 from parlai_q2.report.entries import read_turn
@@ -19,7 +18,7 @@ JSON = {'Content-Type': 'application/json'}
 
 
 def ask(server, method, path, body=None, headers=JSON, token=True):
-    """An answer's status, headers and body: JSON read, and of events the last one's."""
+    """An answer's status, headers and body, read if it is JSON."""
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
     if not isinstance(body, (str, bytes, type(None))):
         body = json.dumps(body)
@@ -29,23 +28,9 @@ def ask(server, method, path, body=None, headers=JSON, token=True):
     answer = connection.getresponse()
     text = answer.read().decode()
     connection.close()
-    kind = answer.headers.get_content_type()
-    if kind == 'application/json':
+    if answer.headers.get_content_type() == 'application/json':
         text = json.loads(text)
-    elif kind == 'text/event-stream':
-        text = events_of(text)[-1][1]
     return answer.status, answer.headers, text
-
-
-def events_of(stream: str) -> list[tuple[str, Any]]:
-    """The events of a stream: their names and their data."""
-    parts = [part for part in stream.split('\n\n') if part and part[0] != ':']
-    lines = [part.split('\n') for part in parts]
-    assert all(len(two) == 2 for two in lines)
-    return [
-        (name_line.removeprefix('event: '), json.loads(two.removeprefix('data: ')))
-        for name_line, two in lines
-    ]
 
 
 def reply_with_evidence(**fields: Any) -> dict[str, Any]:
@@ -103,9 +88,6 @@ class Scripted:
             self.knowledge = knowledge
         if text.startswith('/knowledge '):
             self.knowledge = text.removeprefix('/knowledge ')
-        report_step(Step.FINDING)
-        report_step(Step.JUDGING, 2)
-        report_step(Step.CHOOSING, 2)
         turn = read_turn(text, self.reply(text))
         self.turns.append(turn)
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from parlai_q2.reply_progress import Step, report_step
 from tests.report.chats import Scripted, served
 from tests.report.contrast import faint
 from tests.report.samples import HOSTILE
@@ -208,12 +207,11 @@ def test_words_that_were_marked_after_the_reply_are_shown(opened):
     assert 'not in the knowledge' in opened.text('tr.picked')
 
 
-def test_a_wait_tells_the_step_that_it_is_at(opened, chat):
+def test_a_page_tells_how_long_it_has_waited_also_when_it_is_reloaded(opened, chat):
     go_on = threading.Event()
     interact = chat.host.conversation.interact
 
     def slow(text, knowledge):
-        report_step(Step.JUDGING, 10)
         assert go_on.wait(20)
         return interact(text, knowledge)
 
@@ -221,8 +219,14 @@ def test_a_wait_tells_the_step_that_it_is_at(opened, chat):
     opened.js("document.getElementById('message').focus()")
     opened.type('Who is she?')
     opened.press('Enter')
-    opened.wait_for("document.querySelector('.step')?.innerText.startsWith('Judging')")
-    assert opened.text('.waiting .step') == 'Judging 10 candidates …'
+    has_waited = (
+        "document.querySelector('.waiting .reply')?.innerText == 'Waiting … 1 s'"
+    )
+    opened.wait_for(has_waited)
+    assert opened.text('.waiting .said').endswith('Who is she?')
+    opened.call('Page.reload')
+    opened.wait_for(has_waited)
+    assert opened.count('.waiting .said') == 0
     go_on.set()
     opened.wait_for(IS_READY)
     assert opened.count('.waiting') == 0

@@ -61,7 +61,7 @@ def test_others_are_told_no_path_of_this_machine(public):
 
     public.host.conversation.interact = fail
     status, _, body = ask(public, 'POST', '/interact', {'text': 'a'})
-    assert (status, list(body)) == (200, ['error'])
+    assert (status, list(body)) == (500, ['error'])
     assert str(ROOT) not in body['error']
     assert 'secret' not in body['error']
     assert 'The reply failed (ConfigError)' in body['error']

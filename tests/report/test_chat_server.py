@@ -1,7 +1,6 @@
 """What a chat's server accepts, from browsers and from anybody else."""
 
 import http.client
-import json
 import os
 import signal
 import subprocess
@@ -14,19 +13,11 @@ from contextlib import contextmanager
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat.app import MAX_WAITING
 from parlai_q2.report.chat.guards import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
 from parlai_q2.report.chat.server import PageServer
 from parlai_q2.report.entries import read_turn
 from tests.conftest import ROOT
-from tests.report.chats import (
-    JSON,
-    Scripted,
-    ask,
-    events_of,
-    reply_with_evidence,
-    served,
-)
+from tests.report.chats import JSON, Scripted, ask, reply_with_evidence, served
 
 CHUNKED = {'Transfer-Encoding': 'chunked'}
 
@@ -53,7 +44,6 @@ def test_a_conversation(server):
         'knowledge': 'K',
         'turns': [body['turn']],
         'conversation': number,
-        'pending': None,
     }
     assert ask(server, 'GET', '/conversation')[2] == state
     new = {**state, 'knowledge': '', 'turns': [], 'conversation': number + 1}
@@ -62,51 +52,20 @@ def test_a_conversation(server):
 
 @contextmanager
 def held(server):
-    """Replies wait in this block; gives the event that lets them go on."""
+    """Replies wait in this block; gives an event that tells that one has begun."""
     interact = server.host.conversation.interact
-    go_on = threading.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     def slow(text, knowledge):
-        reply = interact(text, knowledge)
+        begun.set()
         assert go_on.wait(20)
-        return reply
+        return interact(text, knowledge)
 
     server.host.conversation.interact = slow
     try:
-        yield go_on
+        yield begun
     finally:
         go_on.set()
-
-
-def begin(server):
-    """A connection on which a message was sent."""
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
-    headers = {'Authorization': f'Bearer {server.access.token}', **JSON}
-    connection.request('POST', '/interact', json.dumps({'text': 'a'}), headers)
-    return connection
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def test_a_reply_tells_its_steps_as_it_reaches_them(server):
-    with held(server) as go_on:
-        answer = begin(server).getresponse()
-        begun = b''
-        while b'choosing' not in begun:
-            begun += answer.read1()
-        assert events_of(begun.decode().rpartition('\n\n')[0]) == [
-            ('step', {'step': 'finding', 'candidates': 0}),
-            ('step', {'step': 'judging', 'candidates': 2}),
-            ('step', {'step': 'choosing', 'candidates': 2}),
-        ]
-        go_on.set()
-        ((name, event),) = events_of(answer.read().decode())
-    assert (name, event['number']) == ('reply', 1)
 
 
 def test_nothing_of_the_conversation_is_told_without_the_token(server):
@@ -122,35 +81,31 @@ def test_nothing_of_the_conversation_is_told_without_the_token(server):
     assert server.access.token not in repr(server.access)
 
 
-def test_messages_that_would_wait_for_long_are_refused(server):
-    with ThreadPoolExecutor(MAX_WAITING + 2) as pool, held(server):
-        message = server, 'POST', '/interact', {'text': 'a'}
-        futures = [pool.submit(ask, *message) for _ in range(MAX_WAITING + 2)]
-        wait_until(lambda: sum(future.done() for future in futures) == 2)
-        assert {f.result()[0] for f in futures if f.done()} == {429}
+def test_a_message_during_a_reply_is_refused_and_all_else_waits(server):
+    message = server, 'POST', '/interact', {'text': 'a'}
+    with ThreadPoolExecutor(2) as pool, held(server) as begun:
+        first = pool.submit(ask, *message)
+        assert begun.wait(20)
+        status, _, body = ask(*message)
+        opened = pool.submit(ask, server, 'GET', '/conversation')
+        ask(server, 'GET', '/')
+        assert (first.done(), opened.done()) == (False, False)
+    assert (first.result()[0], status) == (200, 409)
+    assert 'Another reply' in body['error']
+    assert len(opened.result()[2]['turns']) == 1
+    assert ask(*message)[2]['number'] == 2
 
 
 def test_a_tab_that_is_closed_loses_no_reply(server):
-    with held(server):
-        connection = begin(server)
-        wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'a')
-        # The answer would keep the connection open beyond close().
-        connection.sock.shutdown(2)
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    headers = {'Authorization': f'Bearer {server.access.token}', **JSON}
+    with held(server) as begun:
+        connection.request('POST', '/interact', '{"text": "a"}', headers)
+        assert begun.wait(20)
         connection.close()
-    wait_until(lambda: ask(server, 'GET', '/conversation')[2]['turns'])
-
-
-def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
-    ask(server, 'POST', '/interact', {'text': 'one'})
-    with ThreadPoolExecutor(1) as pool, held(server):
-        reply = pool.submit(ask, server, 'POST', '/interact', {'text': 'two'})
-        wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'two')
-        turns = ask(server, 'GET', '/conversation')[2]['turns']
-        assert [turn['said'] for turn in turns] == ['one']
-        assert not reply.done()
-    state = ask(server, 'GET', '/conversation')[2]
-    assert state['pending'] is None
-    assert [turn['said'] for turn in state['turns']] == ['one', 'two']
+        ask(server, 'GET', '/')
+    (turn,) = ask(server, 'GET', '/conversation')[2]['turns']
+    assert turn['said'] == 'a'
 
 
 def test_the_page_comes_with_its_policies(server):
@@ -234,27 +189,10 @@ def test_lone_surrogates_reach_no_model(server):
 
 def test_a_failure_is_an_answer_and_the_next_message_is_taken(server):
     status, _, body = ask(server, 'POST', '/interact', {'text': 'fail'})
-    assert status == 200
+    assert status == 500
     assert '\\x00' in body['error']
     assert body['error'].startswith('RuntimeError: the model is broken <')
     assert ask(server, 'POST', '/interact', {'text': 'again'})[0] == 200
-
-
-def test_requests_do_not_interleave(server):
-    under_way, most = [], []
-
-    def slow(text, knowledge):
-        under_way.append(text)
-        most.append(len(under_way))
-        time.sleep(0.02)
-        under_way.remove(text)
-        return {}
-
-    server.host.conversation.interact = slow
-    with ThreadPoolExecutor(8) as pool:
-        for n in range(8):
-            pool.submit(ask, server, 'POST', '/interact', {'text': str(n)})
-    assert most == [1] * 8
 
 
 def test_a_port_that_is_taken_is_told(server):
@@ -265,11 +203,16 @@ def test_a_port_that_is_taken_is_told(server):
 
 
 def test_who_waits_for_a_reply_hears_that_the_chat_has_ended():
-    with served(Scripted()) as server, ThreadPoolExecutor(1) as pool, held(server):
+    with (
+        ThreadPoolExecutor(1) as pool,
+        served(Scripted()) as server,
+        held(server) as begun,
+    ):
         reply = pool.submit(ask, server, 'POST', '/interact', {'text': 'a'})
-        wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'a')
+        assert begun.wait(20)
         server.stop()
-        assert 'has ended' in reply.result(10)[2]['error']
+        status, _, body = reply.result(10)
+    assert (status, body) == (503, {'error': 'The chat has ended.'})
 
 
 ENDLESS = """
@@ -303,7 +246,6 @@ def test_ctrl_c_in_a_reply_ends_the_process_within_two_seconds():
         connection.request('GET', '/conversation', headers=headers)
         assert connection.getresponse().read()
         connection.request('POST', '/interact', '{"text": "a"}', headers)
-        assert connection.getresponse().status == 200
         time.sleep(0.3)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)

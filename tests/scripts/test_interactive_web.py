@@ -15,7 +15,6 @@ from parlai_q2.errors import MissingPackageError
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
 from tests.conftest import ROOT
-from tests.report.chats import events_of
 from tests.rerank.toys import ToyScorer
 
 
@@ -142,12 +141,7 @@ def test_the_command_serves_until_ctrl_c():
             {'Content-Type': 'application/json', 'Authorization': f'Bearer {token}'},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
-            *steps, (_, found) = events_of(answer.read().decode())
-        told_steps = [step for _, step in steps]
-        step_names = [step['step'] for step in told_steps]
-        assert step_names == ['finding', 'judging', 'choosing']
-        assert told_steps[1]['candidates'] > 1
-        turn = found['turn']
+            turn = json.load(answer)['turn']
         assert turn['knowledge'] == [['3 2']]
         assert turn['candidates']
         process.send_signal(signal.SIGINT)

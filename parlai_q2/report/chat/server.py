@@ -20,8 +20,8 @@ from parlai_q2.report.page import render_chat
 from parlai_q2.web import listen, make_config
 
 MAX_CONNECTIONS = 64
-# Until answers under way have been sent, and then until a reply is there.
-_LAST_WORDS_SECONDS, _GRACE_SECONDS = 1, 0.5
+# How long a reply under way may take when the chat ends.
+_GRACE_SECONDS = 0.5
 # What a shell gives a command that Ctrl-C ended.
 EXIT_CODE = 128 + signal.SIGINT
 
@@ -84,11 +84,11 @@ class PageServer:
             config = make_config(
                 make_app(self.host, page, self.access),
                 MAX_CONNECTIONS,
-                _LAST_WORDS_SECONDS,
+                _GRACE_SECONDS,
                 loop='asyncio',
                 lifespan='off',
             )
-            self._server = _Server(config, self.host)
+            self._server = uvicorn.Server(config)
             self._server.run(sockets=[self._socket])
         except KeyboardInterrupt:
             if wait([worker.submit(int)], _GRACE_SECONDS).not_done:
@@ -103,15 +103,3 @@ class PageServer:
         """End :meth:`serve` once the reply under way is there."""
         assert self._server is not None, 'the chat is not being served'
         self._server.should_exit = True
-
-
-class _Server(uvicorn.Server):
-    """A server that tells those who wait when it ends."""
-
-    def __init__(self, config: uvicorn.Config, host: ChatHost):
-        super().__init__(config)
-        self._host = host
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._host.close()
-        await super().shutdown(sockets)

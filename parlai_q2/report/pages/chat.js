@@ -5,14 +5,8 @@ let turns = 0; // how many turns of the conversation this page shows
 let knowledge = null; // the model's knowledge, as last reported; null if it takes none
 let busy = false;
 
-const LOOK_AGAIN = 1000; // milliseconds between polls while an earlier reply is pending
 const LONG = 5000; // characters of knowledge
 const GONE = 'The chat cannot be reached. Is it still running?';
-const STEPS = {
-  finding: () => 'Finding candidates …',
-  judging: (n) => `Judging ${n === 1 ? 'the candidate' : `${n} candidates`} …`,
-  choosing: () => 'Choosing …',
-};
 
 // The token of the address that the command printed. It is kept for this tab alone, and
 // taken off the address, which might be shown to others.
@@ -22,41 +16,17 @@ function takeToken() {
   history.replaceState(null, '', location.pathname + location.search);
 }
 
-async function send(path, message) {
+async function ask(path, message) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem('token') || ''}` };
   const post = message && {
     method: 'POST',
     headers: { ...headers, 'Content-Type': 'application/json' },
     body: JSON.stringify(message),
   };
-  return fetch(path, post || { headers })
+  const found = await fetch(path, post || { headers }).then((answer) => answer.json())
     .catch(() => { throw new Error(GONE); });
-}
-
-async function ask(path, message) {
-  const found = await (await send(path, message)).json();
   if (found.error) throw new Error(found.error);
   return found;
-}
-
-// Send a message and return the reply; its steps are told as they come.
-async function converse(message, onStep) {
-  const answer = await send('/interact', message);
-  if (!answer.ok) throw new Error((await answer.json()).error);
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  for (;;) {
-    const { value, done } = await reader.read().catch(() => { throw new Error(GONE); });
-    if (done) throw new Error(GONE);
-    text += value;
-    const events = text.split('\n\n');
-    text = events.pop();
-    for (const [, name, data] of events.map((e) => /^event: (.*)\ndata: (.*)$/.exec(e) || [])) {
-      if (name === 'step') onStep(JSON.parse(data));
-      if (name === 'failed') throw new Error(JSON.parse(data).error);
-      if (name === 'reply') return JSON.parse(data);
-    }
-  }
 }
 
 // --- one turn
@@ -202,20 +172,20 @@ function showLast() {
   byId('turns').lastChild?.querySelector('.reply').scrollIntoView({ block: 'nearest' });
 }
 
-function waiting(text) {
-  const seconds = el('span', { 'aria-hidden': 'true' });
+// Show that a reply is awaited, for how long, and to which message if this page knows.
+// Return a function that ends this.
+function waiting(said = '') {
+  const clock = el('span', { 'aria-hidden': 'true' });
   const began = Date.now();
-  const clock = setInterval(() => {
-    seconds.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`;
+  const ticks = setInterval(() => {
+    clock.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`;
   }, 1000);
-  const step = el('span', { class: 'step' }, 'Waiting for the reply …');
-  const node = turnOf(text, el('div', { class: 'reply' }, step, seconds), 'waiting');
+  const reply = el('div', { class: 'reply' }, 'Waiting …', clock);
+  const node = said ? turnOf(said, reply, 'waiting')
+    : el('article', { class: 'turn waiting' }, reply);
   byId('turns').append(node);
-  showLast();
-  return {
-    tell: (found) => { step.textContent = STEPS[found.step](found.candidates); },
-    done: () => { clearInterval(clock); node.remove(); },
-  };
+  reply.scrollIntoView({ block: 'nearest' });
+  return () => { clearInterval(ticks); node.remove(); };
 }
 
 async function exclusively(act) {
@@ -246,17 +216,17 @@ async function say() {
 
 async function tell(text) {
   const field = byId('message');
-  const wait = waiting(text);
+  const done = waiting(text);
   const sent = byId('knowledge').value;
   // If this page has not changed the knowledge, another page may have.
   const changed = knowledge !== null && sent.trim() !== knowledge;
   try {
     const message = changed ? { text, knowledge: sent } : { text };
-    const found = await converse(message, wait.tell);
-    wait.done();
+    const found = await ask('/interact', message);
+    done();
     await takeTurn(found, sent);
   } catch (problem) {
-    wait.done();
+    done();
     // Keep what was typed.
     if (!field.value) field.value = text;
     else unanswered(text);
@@ -296,25 +266,15 @@ function unanswered(text) {
   byId('turns').append(node);
 }
 
-// Load the conversation so far, and wait for any reply in progress: to a message from
+// Load the conversation so far, once the reply in progress is there: to a message from
 // another page, or from this one before it was reloaded.
 async function open() {
-  const state = await ask('/conversation');
-  draw(state);
-  showLast();
-  if (state.pending === null) return;
-  const wait = waiting(state.pending);
-  const shown = byId('knowledge').value;
+  const done = waiting();
   try {
-    let now = state;
-    while (now.pending !== null) {
-      await new Promise((over) => { setTimeout(over, LOOK_AGAIN); });
-      now = await ask('/conversation');
-    }
-    draw(now, shown);
+    draw(await ask('/conversation'));
     showLast();
   } finally {
-    wait.done();
+    done();
   }
 }
 
