@@ -74,32 +74,23 @@ def usable_cores() -> int:
 
 def _quotas() -> list[float]:
     """The quotas, in cores, of this process's control groups and of those above."""
-    folders = [(GROUPS, 'cpu.max'), (GROUPS / 'cpu', 'cpu.cfs_quota_us')]
+    folders = [GROUPS]
     try:
-        for line in OWN_GROUP.read_text().splitlines():
-            _, kinds, path = line.split(':', 2)
-            if not kinds:  # version 2
-                root, name = folders[0]
-            elif 'cpu' in kinds.split(','):
-                root, name = folders[1]
-            else:
-                continue
-            group = root / path.lstrip('/')
-            for folder in (group, *group.parents):
-                if root in folder.parents:
-                    folders.append((folder, name))
-    except (OSError, ValueError):
+        # Version 2 has one line, with nothing between its two colons.
+        _, found, path = OWN_GROUP.read_text().partition('0::/')
+        if found:
+            group = GROUPS / path.strip()
+            folders += [f for f in (group, *group.parents) if GROUPS in f.parents]
+    except OSError:
         pass  # not Linux
-    return [quota for place in folders if (quota := _quota(*place))]
+    return [quota for folder in folders if (quota := _quota(folder))]
 
 
-def _quota(folder: Path, name: str) -> float | None:
+def _quota(folder: Path) -> float | None:
     try:
-        # Microseconds of CPU time, or "max", or -1; and of each period.
-        time, *period = (folder / name).read_text().split()
-        if not period:
-            period = [(folder / 'cpu.cfs_period_us').read_text()]
-        return max(0.0, int(time) / int(period[0])) or None
+        # Microseconds of CPU time, or "max", in each period.
+        time, period = (folder / 'cpu.max').read_text().split()
+        return max(0.0, int(time) / int(period)) or None
     except (OSError, ValueError, ZeroDivisionError):
         return None
 

@@ -61,16 +61,6 @@ def test_a_quota_of_the_own_group_or_one_above_it_counts(groups):
     assert usable_cores() == 1 <= free
 
 
-def test_a_quota_of_the_first_version_of_control_groups_counts(groups):
-    write, own_group = groups
-    own_group.write_text('5:cpuacct,cpu:/box\n4:memory:/box\n')
-    write('cpu/box/cpu.cfs_period_us', '100000')
-    write('cpu/box/cpu.cfs_quota_us', '-1')
-    free = usable_cores()
-    write('cpu/box/cpu.cfs_quota_us', '100000')
-    assert usable_cores() == 1 <= free
-
-
 def test_limited_cores_are_those_that_are_computed_on(monkeypatch):
     for name in (threads.LIMIT, threads.TOKENIZERS_LIMIT):
         monkeypatch.setenv(name, '7')
