@@ -85,10 +85,14 @@ def test_an_adapter_is_merged_and_a_share_is_taken(bert, tmp_path, capsys):
     assert {'model.bin', 'head.safetensors', 'sha256.json'} <= names
 
 
-def test_a_detector_learns_from_the_logits_of_rows(bert, tmp_path, capsys):
-    logits = {0: [4.0, 0, 0, 0], 2: [0, 0, 4.0, 0], 3: [0, 0, 0, 4.0]}
-    rows = [{'p': r['p'], 'h': r['h'], 'teacher': logits[r['y']]} for r in CLASS_ROWS]
+def test_a_detector_learns_what_its_teacher_predicts(bert, tmp_path, capsys):
+    teacher = Classifier.from_pretrained(bert, num_labels=4)
+    teacher.classifier.bias.data[:] = torch.tensor([0.0, 0, 4, 0])
+    teacher.save_pretrained(tmp_path / 'teacher')
+    load_tokenizer(bert).save_pretrained(tmp_path / 'teacher')
+    rows = [{'p': row['p'], 'h': row['h']} for row in CLASS_ROWS]
     options = ('--frozen-layers', '1', '--bf16')
+    options += ('--teacher', str(tmp_path / 'teacher'))
     run(train_detector, rows, bert, tmp_path, capsys, *options)
     first = Classifier.from_pretrained(bert).bert.encoder.layer
     trained = Classifier.from_pretrained(tmp_path / 'out' / 'trained')
@@ -100,7 +104,7 @@ def test_a_detector_learns_from_the_logits_of_rows(bert, tmp_path, capsys):
         assert torch.equal(*weights) == is_frozen
     tokens = load_tokenizer(bert)(['bees have five eyes'], ['bees have five'])
     inputs = {name: torch.tensor(values) for name, values in tokens.items()}
-    assert trained(**inputs).logits.argmax() == 0
+    assert trained(**inputs).logits.argmax() == 2
 
 
 def test_an_answerer_learns_spans_and_silence(bert, tmp_path, capsys):

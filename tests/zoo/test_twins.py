@@ -5,13 +5,13 @@ import random
 import pytest
 
 from parlai_q2.text.pipeline import pipeline
+from parlai_q2.zoo.train.twins.by_rule import find_human_twins, make_row
 from parlai_q2.zoo.train.twins.phrases import load_phrases, phrase_twin
 from parlai_q2.zoo.train.twins.quantities import (
     change_unit,
     exchange_numbers,
     quantity_twins,
 )
-from parlai_q2.zoo.train.twins.rows import find_human_twins, make_row
 from parlai_q2.zoo.train.twins.turned import change_voice, swap_phrases, turned_twins
 from parlai_q2.zoo.train.twins.twin import Twin
 

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 from parlai_q2.text.selection import stems
-from parlai_q2.zoo.train.relevance_pools import FRAGMENT, Row
+from parlai_q2.zoo.train.relevance_pools import FRAGMENT
+from parlai_q2.zoo.train.rows import Row
 from parlai_q2.zoo.train.twins.twin import put
 
 # Turns that share more than this of their words may ask the same.

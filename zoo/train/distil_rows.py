@@ -5,22 +5,18 @@ Writes rows from which a small detector learns to predict as a larger one does:
       --dialogues DIAL.jsonl.gz --twins TWINS.jsonl --rows CONS.jsonl.xz \
       --outfile distil.jsonl.gz
 
-A row has the detector's input, which is a sentence of a reply (``h``) and the knowledge
-that is read for it (``p``), and the logits of a preset's detector (``teacher``). The
-labels of pools and twins are left out, since a detector would learn their authors'
-style from them. Rows of the detector's own data keep their class (``y``).
+A row has the detector's input: a sentence of a reply (``h``) and the knowledge that is
+read for it (``p``). The labels of pools and twins are left out, since a detector would
+learn their authors' style from them. Rows of the detector's own data keep their class
+(``y``). ``train_detector --teacher`` adds what the larger detector predicts.
 """
 
 import argparse
-import math
 import random
 from collections.abc import Iterator, Sequence
 
-from parlai_q2.models.protocols import NliModel
 from parlai_q2.scorers.checked import as_read
-from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.premises import choose_premises, split_response
-from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.text.selection import index_passages
 from parlai_q2.zoo.train import relevance_pools
 from parlai_q2.zoo.train.rows import Row, is_held_out, read_rows, write_rows
@@ -31,8 +27,8 @@ DIALOGUES, OTHER_KNOWLEDGE = 9000, 0.35
 REPLAYED = 12000
 # The share of sentences also read with the best sentence of the knowledge alone.
 ALONE = 0.3
-LONGEST, SMALLEST_PROBABILITY = 450, 1e-5
-BATCH = 2048
+# Longer pairs are left out, in characters.
+LONGEST = 450
 
 
 def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterator[Row]:
@@ -48,21 +44,8 @@ def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterato
             yield {'p': premise.text.lower(), 'h': hypothesis}
 
 
-def add_logits(rows: Sequence[Row], model: NliModel) -> None:
-    """Add a detector's logits to each row, in batches of texts of similar length."""
-    ordered = sorted(rows, key=lambda row: len(row['p']) + len(row['h']))
-    for start in range(0, len(ordered), BATCH):
-        part = ordered[start : start + BATCH]
-        readings = model.classify([(row['p'], row['h']) for row in part])
-        for row, reading in zip(part, readings, strict=True):
-            row['teacher'] = [
-                math.log(max(probability, SMALLEST_PROBABILITY))
-                for probability in reading
-            ]
-
-
 def make_rows(args: argparse.Namespace, draw: random.Random) -> list[Row]:
-    """Collect all rows, without logits, in random order."""
+    """Collect all rows, in random order."""
     rows: list[Row] = []
     for pool in read_rows(*args.pools):
         if not relevance_pools.is_held_out_pool(pool):
@@ -93,15 +76,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--dialogues', required=True)
     parser.add_argument('--twins', nargs='+', required=True)
     parser.add_argument('--rows', required=True)
-    parser.add_argument('--teacher', default='base', help='a preset')
     parser.add_argument('--limit', type=int, default=46000)
     parser.add_argument('--seed', type=int, default=11)
     parser.add_argument('--outfile', required=True)
     args = parser.parse_args(argv)
     rows = make_rows(args, random.Random(args.seed))
-    teacher = load_scorer('consistency', preset=args.teacher)
-    assert isinstance(teacher, ConsistencyScorer)
-    add_logits(rows, teacher.model)
     print(write_rows(args.outfile, rows), 'rows')
 
 

@@ -25,13 +25,13 @@ from parlai_q2.zoo.train.block import (
 )
 from parlai_q2.zoo.train.relevance_pools import (
     Pool,
-    Row,
     group_rows,
     is_best,
     is_held_out_pool,
     sentences_of,
     yes_no_question,
 )
+from parlai_q2.zoo.train.rows import Row
 
 # The support of each of the detector's classes (entailed, neutral, contradicted,
 # generic), and the sources of its data that resemble replies.

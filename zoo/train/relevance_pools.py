@@ -10,15 +10,16 @@ marks those that people would send nevertheless.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from parlai_q2.zoo.train.rows import Row
 
 # A name or a number: the fragments of a passage that answer some question.
 FRAGMENT = re.compile(
     r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+|\b\d[\d,.]*\d(?: \w+)?|\b\d+ \w+"
 )
 
-Row = Mapping[str, Any]
 Pool = dict[str, Any]
 
 _AUXILIARY = re.compile(

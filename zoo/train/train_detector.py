@@ -7,8 +7,7 @@ Trains a detector: does the knowledge support the response?
 
 A row has ``p`` (knowledge), ``h`` (response) and ``y`` (class: 0 entailed, 1
 unsupported, 2 contradicted, 3 generic; none: learn from the teacher alone). A twin also
-has ``wrong`` and ``y_wrong``, a wrong response that differs in one thing. Other rows
-may have ``teacher``, the logits of a teacher (:mod:`.distil_rows`).
+has ``wrong`` and ``y_wrong``, a wrong response that differs in one thing.
 
 The loss is cross-entropy with smoothed labels, mixed with the divergence from a
 teacher's probabilities (Hinton et al. 2015, arXiv 1503.02531). For twins, the log odds
@@ -54,8 +53,6 @@ def encode_rows(rows: Sequence[Row], tokenizer: Any, max_tokens: int) -> list[Sa
     samples = _encode_texts([(r['p'], r['h']) for r in rows], tokenizer, max_tokens)
     for sample, row in zip(samples, rows, strict=True):
         sample['label'] = row.get('y', NO_LABEL)
-        if 'teacher' in row:
-            sample['teacher'] = row['teacher']
     twins = [n for n, row in enumerate(rows) if 'wrong' in row]
     texts = [(rows[n]['p'], rows[n]['wrong']) for n in twins]
     wrong_samples = _encode_texts(texts, tokenizer, max_tokens)

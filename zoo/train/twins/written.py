@@ -26,7 +26,7 @@ from pathlib import Path
 
 from parlai_q2.errors import InputError
 from parlai_q2.zoo.train.rows import Row, is_held_out, passage_key, read_rows
-from parlai_q2.zoo.train.twins.rows import is_short, words, write_folds
+from parlai_q2.zoo.train.twins.by_rule import is_short, words, write_folds
 
 TWINS, READ = ('written.jsonl', 'written_varied.jsonl'), 'read.jsonl'
 GENERIC = 3

@@ -1,7 +1,7 @@
 """
 Writes rows by rule that teach the detector to choose among a generator's candidates::
 
-    python -m parlai_q2.zoo.train.twins.rows --replies reply.train.jsonl.xz \
+    python -m parlai_q2.zoo.train.twins.by_rule --replies reply.train.jsonl.xz \
       --pairs cons.train.jsonl.xz --outdir data
 
 Twins are made of sentences that knowledge entails, changed by rule, and of responses
@@ -17,9 +17,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from parlai_q2.zoo.train.rows import read_rows, write_rows
+from parlai_q2.zoo.train.rows import Row, read_rows, write_rows
 from parlai_q2.zoo.train.twins.facts import SERVICE, fact_twin, load_pools
 from parlai_q2.zoo.train.twins.phrases import addition_twin, phrase_twin
 from parlai_q2.zoo.train.twins.quantities import quantity_twins
@@ -29,8 +29,6 @@ from parlai_q2.zoo.train.twins.twin import Twin, end_sentence
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-
-Row = dict[str, Any]
 # Pairs with a publisher's entailments that are sentences of their own.
 ENTAILED = frozenset(
     """
