@@ -7,20 +7,18 @@ folder. A reference is one of
 - a Hugging Face hub name such as ``roberta-large``, fetched on first use.
 
 Signatures identify a folder by a hash of its files, and a hub model by its revision. If
-a folder lists checksums, only the listed files are read: any other file would change
-results without changing the model's identity.
+a folder lists checksums, they stand for its files, and weights, configurations and
+tokenizers that are not listed are not read.
 """
 
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from parlai_q2.errors import ModelError, ModelNotFoundError, Q2Error, is_out_of_memory
@@ -107,8 +105,6 @@ def _digest(stamps: tuple[tuple[str, int, int], ...]) -> str:
 CHECKSUMS = 'sha256.json'
 # The file with int8 weights in a folder.
 INT8_WEIGHTS = 'model.int8.safetensors'
-# The largest configuration, vocabulary or tokenizer that is read, in bytes.
-LARGEST_TEXT = 256 * 2**20
 
 
 @contextmanager
@@ -128,39 +124,10 @@ def as_model_error(path: Path) -> Iterator[None]:
 def read_object(path: Path) -> JsonObject:
     """Read a JSON file that contains an object; anything else is a ModelError."""
     with as_model_error(path):
-        content = json.loads(read_text(path))
+        content = json.loads(path.read_text(encoding='utf-8'))
     if not isinstance(content, dict):
         raise ModelError(f'Cannot load {path}: it must contain an object.')
     return content
-
-
-def read_text(path: Path) -> str:
-    """
-    The text of a regular file.
-
-    :raises ModelError: if it is no regular file, or larger than :data:`LARGEST_TEXT`.
-    """
-    check_regular(path)
-    size = path.stat().st_size
-    if size > LARGEST_TEXT:
-        raise ModelError(
-            f'Cannot load {path}: it has {size:,} bytes; at most {LARGEST_TEXT:,} are '
-            'read.'
-        )
-    return path.read_text(encoding='utf-8')
-
-
-def check_regular(path: Path) -> None:
-    """Raise ModelError for a pipe, device or the like, whose reading may never end."""
-    if path.exists() and not path.is_file():
-        raise ModelError(f'Cannot load {path}: it is not a regular file.')
-
-
-def check_entries(folder: Path) -> None:
-    """Apply :func:`check_regular` to all entries of a folder, except folders."""
-    for path in folder.iterdir():
-        if not path.is_dir():
-            check_regular(path)
 
 
 def listed_files(folder: Path) -> dict[str, str] | None:
@@ -179,30 +146,9 @@ def listed_files(folder: Path) -> dict[str, str] | None:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """Whether a folder has a file that may be read; a ModelError if not regular."""
-    check_regular(folder / name)
+    """Whether a folder has a file that may be read."""
     listed = listed_files(folder)
     return (folder / name).exists() and (listed is None or name in listed)
-
-
-@contextmanager
-def only_listed(folder: Path) -> Iterator[Path]:
-    """
-    Yield a folder without unlisted files, for libraries that read all files: the folder
-    itself if it has none, otherwise a temporary one.
-    """
-    listed = listed_files(folder)
-    if listed is None or {p.name for p in folder.iterdir()} <= {*listed, CHECKSUMS}:
-        yield folder
-        return
-    with TemporaryDirectory(prefix='parlai_q2_') as temporary:
-        for name in listed:
-            if (folder / name).exists():
-                try:
-                    (Path(temporary) / name).symlink_to((folder / name).resolve())
-                except OSError:  # a system without links
-                    shutil.copyfile(folder / name, Path(temporary) / name)
-        yield Path(temporary)
 
 
 def folder_generation(folder: Path, config: object) -> Any:

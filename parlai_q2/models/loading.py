@@ -28,13 +28,7 @@ from parlai_q2.models.converted.folder import (
     tokenizer_folder,
 )
 from parlai_q2.models.device import check_device, in_float32
-from parlai_q2.models.folder import (
-    as_model_error,
-    check_entries,
-    folder_generation,
-    only_listed,
-    resolve,
-)
+from parlai_q2.models.folder import as_model_error, folder_generation, resolve
 from parlai_q2.packages import check_torch
 
 if TYPE_CHECKING:
@@ -206,11 +200,7 @@ def _from_pretrained(
             if hasattr(auto_class, '_model_mapping'):
                 options['adapter_kwargs'] = {'local_files_only': True}
     try:
-        if isinstance(place, str):
-            return auto_class.from_pretrained(place, **NO_CODE, **options)
-        check_entries(place)
-        with only_listed(place) as local:
-            return auto_class.from_pretrained(local, **NO_CODE, **options)
+        return auto_class.from_pretrained(place, **NO_CODE, **options)
     except Q2Error:
         raise
     except Exception as e:

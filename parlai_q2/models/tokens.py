@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import as_model_error, has_file, read_object, read_text
+from parlai_q2.models.folder import as_model_error, has_file, read_object
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -209,7 +209,8 @@ def _read(folder: Path, size: int, changed: int) -> Tokens:
             if isinstance(token, str):
                 special[role] = token
     with as_model_error(folder / FILE):
-        tokens = Tokens(read_text(folder / FILE), special)
+        text = (folder / FILE).read_text(encoding='utf-8')
+        tokens = Tokens(text, special)
         # An empty vocabulary, or one without an unknown token, fails only here.
         tokens.ids(PROBE)
         if not tokens.size:
