@@ -1,15 +1,10 @@
 """
 Writes a turn's knowledge and dialogue as the text of a chat model: its messages, put
-into a chat template as transformers does (``apply_chat_template``).
-
-Templates come with models that others made, so they run in Jinja's sandbox.
+into a chat template by transformers, which runs templates in Jinja's sandbox.
 """
 
-import datetime
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.prompts import REPLY, Prompt
@@ -28,26 +23,25 @@ DEFAULT_PROMPT = (
 
 class ChatTemplate:
     """
-    A chat template.
+    The chat template of a model.
 
-    :param source: the template's text.
-    :param name: where it is from, for errors.
-    :param special: special tokens by name, which templates may write.
-    :raises ConfigError: if the text is not a valid template.
+    :param folder: has the model's tokenizer.
+    :param path: a file with a template, instead of the tokenizer's own; None for that.
+    :raises ConfigError: if the file cannot be read.
+    :raises ModelError: if transformers cannot load the tokenizer.
     """
 
-    def __init__(self, source: str, name: str, special: Mapping[str, str]):
-        from jinja2 import TemplateError
+    def __init__(self, folder: Path, path: str | None = None):
+        from parlai_q2.models.loading import load_tokenizer
 
-        self.name, self.special = name, special
-        try:
-            self._compiled = _environment().from_string(source)
-        except TemplateError as e:
-            line = getattr(e, 'lineno', None)
-            where = f' in line {line}' if line else ''
-            raise ConfigError(
-                f'{name} is not a valid template: {_shorten(e)}{where}. {REMEDY}'
-            ) from e
+        self.name, self._source = f'the chat template of {folder}', None
+        if path is not None:
+            self.name = f'--chat-template {path}'
+            try:
+                self._source = Path(path).read_text(encoding='utf-8')
+            except (OSError, UnicodeDecodeError) as e:
+                raise ConfigError(f'{self.name} cannot be read: {e}') from e
+        self._tokenizer = load_tokenizer(str(folder))
 
     def render(self, messages: Sequence[Message]) -> str:
         """
@@ -74,37 +68,22 @@ class ChatTemplate:
         return text
 
     def _render(self, messages: Sequence[Message]) -> str:
-        return str(
-            self._compiled.render(
-                messages=[dict(message) for message in messages],
-                add_generation_prompt=True,
-                tools=None,
-                documents=None,
-                **self.special,
-            )
+        text: str = self._tokenizer.apply_chat_template(
+            [dict(message) for message in messages],
+            chat_template=self._source,
+            tokenize=False,
+            add_generation_prompt=True,
         )
+        return text
 
     def _failed(self, e: Exception) -> ConfigError:
+        reason = ' '.join(str(e).split())[:200]
         return ConfigError(
-            f'{self.name} fails on a dialogue: {type(e).__name__}: {_shorten(e)}. '
-            f'{REMEDY}'
+            f'{self.name} fails on a dialogue: {type(e).__name__}: {reason}. {REMEDY}'
         )
 
 
 REMEDY = 'Give another: --chat-template FILE'
-
-
-def read_template(path: str, special: Mapping[str, str]) -> ChatTemplate:
-    """
-    Read a template file.
-
-    :raises ConfigError: if it cannot be read, or is not a valid template.
-    """
-    try:
-        source = Path(path).read_text(encoding='utf-8')
-    except (OSError, UnicodeDecodeError) as e:
-        raise ConfigError(f'--chat-template {path!r} cannot be read: {e}') from e
-    return ChatTemplate(source, f'--chat-template {path}', special)
 
 
 def build_messages(
@@ -150,30 +129,3 @@ def _without_system(messages: Sequence[Message]) -> list[Message] | None:
     if rest and rest[0]['role'] == USER:
         text = f'{text}\n\n{rest.pop(0)["content"]}'
     return [{'role': USER, 'content': text}, *rest]
-
-
-def _environment() -> Any:
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=['jinja2.ext.loopcontrols']
-    )
-    environment.filters['tojson'] = _tojson
-    environment.globals['raise_exception'] = _raise
-    environment.globals['strftime_now'] = lambda f: datetime.datetime.now().strftime(f)
-    return environment
-
-
-def _tojson(value: object, indent: int | None = None, **_: object) -> str:
-    # Jinja's own ``tojson`` escapes HTML.
-    return json.dumps(value, ensure_ascii=False, indent=indent)
-
-
-def _raise(message: str) -> None:
-    from jinja2 import TemplateError
-
-    raise TemplateError(message)
-
-
-def _shorten(e: Exception) -> str:
-    return ' '.join(str(e).split())[:200]

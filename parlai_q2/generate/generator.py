@@ -21,7 +21,6 @@ from parlai_q2.generate.chat import (
     ChatTemplate,
     SpokenTurn,
     build_messages,
-    read_template,
 )
 from parlai_q2.generate.model import DECODER, VOCABULARY_MAP, ModelPlace, read_header
 from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, SearchMethod
@@ -189,13 +188,10 @@ def open_generator(
         place, tokenizer_folder = merge_reply_model(place)
     kind, positions = read_header(place)
     is_decoder = kind == DECODER
-    tokens, own_template, max_length = read_tokenizer(tokenizer_folder)
+    tokens, has_template, max_length = read_tokenizer(tokenizer_folder)
     template = None
-    if chat_template:
-        template = read_template(chat_template, tokens.special)
-    elif own_template is not None:
-        name = f'the chat template of {place.folder}'
-        template = ChatTemplate(own_template, name, tokens.special)
+    if chat_template or has_template:
+        template = ChatTemplate(tokenizer_folder, chat_template or None)
     elif is_decoder and prompt is None:
         raise ConfigError(
             f'The tokenizer of {place.folder} has no chat template. Give a file with '

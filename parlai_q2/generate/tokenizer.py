@@ -1,9 +1,6 @@
 """
-A generator's tokenizer, and the chat template next to it.
-
-Both are read as data, from ``tokenizer.json``, ``tokenizer_config.json`` and
-``chat_template.jinja``. Without a ``tokenizer.json``, transformers makes one from the
-other files.
+A generator's tokenizer, from ``tokenizer.json`` and ``tokenizer_config.json``. Without
+a ``tokenizer.json``, transformers makes one from the other files.
 
 Characters for which a model has no token are restored in replies. T5 has no "ñ": the
 shipped model reads "Peña" as "Pe", an unknown token and "a", and writes the same. The
@@ -12,13 +9,12 @@ missing character is in the context between the same neighbours (Luong et al. 20
 point at it).
 """
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile, zip_longest
 from pathlib import Path
 
-from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import as_model_error, read_object
+from parlai_q2.models.folder import read_object
+from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.tokens import FILE, SETTINGS, Tokens, read_tokens
 
 TEMPLATE = 'chat_template.jinja'
@@ -32,12 +28,12 @@ WORD_START = '▁'
 MAX_NEIGHBOURS = 12
 
 
-def read_tokenizer(folder: Path) -> tuple[Tokens, str | None, int | None]:
+def read_tokenizer(folder: Path) -> tuple[Tokens, bool, int | None]:
     """
     Read the tokenizer in a folder.
 
-    :return: the tokenizer, its chat template, and the longest context in tokens; the
-        last two may be None.
+    :return: the tokenizer, whether it has a chat template, and the longest context in
+        tokens, which may be None.
     :raises ModelError: if there is none, or it cannot be read.
     """
     path = folder / SETTINGS
@@ -46,37 +42,15 @@ def read_tokenizer(folder: Path) -> tuple[Tokens, str | None, int | None]:
     if (folder / FILE).exists() or not has_vocabulary:
         tokens = read_tokens(folder)
     else:
-        from transformers import AutoTokenizer
-
-        with as_model_error(folder):
-            tokenizer = AutoTokenizer.from_pretrained(
-                str(folder), trust_remote_code=False, local_files_only=True
-            )
+        tokenizer = load_tokenizer(str(folder))
         tokens = Tokens.of_transformers(tokenizer, str(folder))
     limit = settings.get('model_max_length')
     max_length = None
     if isinstance(limit, (int, float)) and limit < NO_LIMIT:
         max_length = int(limit)
-    return tokens, _read_template(folder, settings), max_length
-
-
-def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
-    path = folder / TEMPLATE
-    if path.exists():
-        with as_model_error(path):
-            return path.read_text(encoding='utf-8')
     template = settings.get('chat_template')
-    if isinstance(template, list):
-        # Several templates by name; the one for chats without tools is called default.
-        entries = [entry for entry in template if isinstance(entry, dict)]
-        named = {entry.get('name'): entry.get('template') for entry in entries}
-        template = named.get('default')
-    if template is not None and not isinstance(template, str):
-        excerpt = json.dumps(template)[:80]
-        raise ModelError(
-            f'{folder / SETTINGS}: chat_template is {excerpt}, not a text.'
-        )
-    return template
+    has_template = (folder / TEMPLATE).exists() or template is not None
+    return tokens, has_template, max_length
 
 
 def decode(tokens: Tokens, words: Sequence[str], context: Sequence[str] = ()) -> str:
