@@ -13,6 +13,7 @@ from pathlib import Path
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted import binary
+from parlai_q2.models.device import check_name
 from parlai_q2.models.folder import read_object
 
 MODEL = 'model.bin'
@@ -28,11 +29,6 @@ DECODER = 'Generator'
 CLASSES = {'TransformerSpec': 'Translator', 'TransformerDecoderSpec': DECODER}
 # The table of learned positions, whose rows limit the context.
 POSITIONS = 'decoder/position_encodings/encodings'
-DEVICES = ('cpu', 'cuda', 'auto')
-COMPUTE_TYPES = (
-    *('default', 'auto', 'int8', 'int8_float32', 'int8_float16', 'int8_bfloat16'),
-    *('int16', 'float16', 'bfloat16', 'float32'),
-)
 
 
 @dataclass(frozen=True)
@@ -42,9 +38,9 @@ class ModelPlace:
 
     :param folder: a folder that CTranslate2's converter wrote, or a name for ``files``.
     :param device: ``cpu``, ``cuda``, ``cuda:1`` or ``auto``.
-    :param compute_type: one of :data:`COMPUTE_TYPES`.
+    :param compute_type: a type of CTranslate2; ``default`` is the stored one.
     :param files: the model's files in memory, instead of the folder.
-    :raises ConfigError: if the device or the type is unknown.
+    :raises ConfigError: if the device is unknown.
     """
 
     folder: Path
@@ -53,16 +49,7 @@ class ModelPlace:
     files: Mapping[str, bytes | memoryview] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        kind, colon, number = self.device.partition(':')
-        if kind not in DEVICES or (colon and not number.isdecimal()):
-            raise ConfigError(
-                f'--device is {self.device!r}; it must be cpu, cuda, cuda:1 or auto.'
-            )
-        if self.compute_type not in COMPUTE_TYPES:
-            raise ConfigError(
-                f'--compute-type is {self.compute_type!r}; it must be one of '
-                f'{", ".join(COMPUTE_TYPES)}.'
-            )
+        check_name(self.device, '--device')
 
     @property
     def has_map(self) -> bool:
@@ -137,7 +124,7 @@ def explain_errors(place: ModelPlace) -> Iterator[None]:
             ) from e
         if 'compute type' in lower:
             raise ConfigError(f'--compute-type {place.compute_type}: {reason}') from e
-        if 'cuda' in lower or 'gpu' in lower:
+        if any(word in lower for word in ('cuda', 'gpu', 'device')):
             raise ConfigError(
                 f'--device {place.device} cannot be used: {reason}. Take --device cpu.'
             ) from e

@@ -50,8 +50,8 @@ def is_cpu(device: str) -> bool:
     return device.partition(':')[0] == CPU
 
 
-def check_name(name: str) -> None:
-    """Raise ConfigError unless a text names a device."""
+def check_name(name: str, option: str = 'The device') -> None:
+    """Raise ConfigError unless the value of an option names a device."""
     if re.fullmatch(r'auto|cpu|cuda(:\d+)?', name):
         return
     try:
@@ -60,7 +60,7 @@ def check_name(name: str) -> None:
         torch.device(name)
     except (ImportError, RuntimeError, TypeError) as e:
         raise ConfigError(
-            f'The device is {name!r}, which is no device. Use cpu or cuda:0.'
+            f'{option} is {name!r}, which is no device. Use cpu or cuda:0.'
         ) from e
 
 
