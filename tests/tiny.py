@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from parlai_q2.models.converted.convert import quantised
-from parlai_q2.models.folder import INT8_WEIGHTS
+from parlai_q2.models.model_files import INT8_WEIGHTS
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
 BERT_NAMES = {

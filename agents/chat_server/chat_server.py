@@ -15,7 +15,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.generate.chat import DEFAULT_PROMPT, SpokenTurn, build_messages
-from parlai_q2.generate.protocol import ServerReply
+from parlai_q2.generate.chat_completions import ServerReply
 from parlai_q2.generate.server import KEY_VARIABLE, ChatServer, read_key
 from parlai_q2.generate.strategies import MOST_CANDIDATES
 from parlai_q2.models.prompts import Prompt

@@ -22,7 +22,7 @@ from parlai_q2.generate.generator import (
     Generator,
     open_generator,
 )
-from parlai_q2.generate.model import ModelPlace
+from parlai_q2.generate.model_place import ModelPlace
 from parlai_q2.generate.strategies import (
     NAMED_CANDIDATES,
     Decoding,
@@ -31,8 +31,8 @@ from parlai_q2.generate.strategies import (
     parse_strategies,
 )
 from parlai_q2.generate.writer import GeneratedReply
-from parlai_q2.models.folder import SHIPPED as SHIPPED_PREFIX
-from parlai_q2.models.folder import shipped_folder
+from parlai_q2.models.model_files import SHIPPED as SHIPPED_PREFIX
+from parlai_q2.models.model_files import shipped_folder
 from parlai_q2.models.prompts import REPLY
 from parlai_q2.options import Options, StoreAndCallAction, add_options_of
 from parlai_q2.parlai.generator import CandidateAgent, SearchPhase

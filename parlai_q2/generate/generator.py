@@ -22,13 +22,18 @@ from parlai_q2.generate.chat import (
     SpokenTurn,
     build_messages,
 )
-from parlai_q2.generate.model import DECODER, VOCABULARY_MAP, ModelPlace, read_header
+from parlai_q2.generate.model_place import (
+    DECODER,
+    VOCABULARY_MAP,
+    ModelPlace,
+    read_header,
+)
 from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, SearchMethod
 from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
-from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
-from parlai_q2.models.folder import as_model_error, has_file, shipped_folder
+from parlai_q2.models.converted.reader import ADAPTER, SOURCE, read_model
+from parlai_q2.models.model_files import as_model_error, has_file, shipped_folder
 from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, fit
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import line_ends

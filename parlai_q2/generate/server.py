@@ -30,7 +30,7 @@ import httpx
 from anyio.from_thread import start_blocking_portal
 
 from parlai_q2.errors import ConfigError, InputError, ServerError
-from parlai_q2.generate.protocol import (
+from parlai_q2.generate.chat_completions import (
     MAX_ANSWER,
     MAX_EVENT,
     STREAM_END,

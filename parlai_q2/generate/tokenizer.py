@@ -13,9 +13,14 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile, zip_longest
 from pathlib import Path
 
-from parlai_q2.models.folder import read_object
 from parlai_q2.models.loading import load_tokenizer
-from parlai_q2.models.tokens import FILE, SETTINGS, Tokens, read_tokens
+from parlai_q2.models.model_files import read_object
+from parlai_q2.models.tokens import (
+    TOKENIZER_CONFIG,
+    TOKENIZER_FILE,
+    Tokens,
+    read_tokens,
+)
 
 TEMPLATE = 'chat_template.jinja'
 # Files from which transformers can make a tokenizer.json.
@@ -36,10 +41,10 @@ def read_tokenizer(folder: Path) -> tuple[Tokens, bool, int | None]:
         tokens, which may be None.
     :raises ModelError: if there is none, or it cannot be read.
     """
-    path = folder / SETTINGS
+    path = folder / TOKENIZER_CONFIG
     settings = read_object(path) if path.exists() else {}
     has_vocabulary = any((folder / name).exists() for name in VOCABULARIES)
-    if (folder / FILE).exists() or not has_vocabulary:
+    if (folder / TOKENIZER_FILE).exists() or not has_vocabulary:
         tokens = read_tokens(folder)
     else:
         tokenizer = load_tokenizer(str(folder))

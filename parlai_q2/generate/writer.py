@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from parlai_q2.errors import ModelError
-from parlai_q2.generate.model import DECODER, ModelPlace, explain_errors
+from parlai_q2.generate.model_place import DECODER, ModelPlace, explain_errors
 from parlai_q2.generate.strategies import Decoding, SearchMethod, Strategy
 from parlai_q2.models.device import gpus, load_cublas
 from parlai_q2.threads import cores

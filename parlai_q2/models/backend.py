@@ -12,14 +12,14 @@ from parlai_q2.models.converted.engine import (
     can_use,
     effective_type,
 )
-from parlai_q2.models.converted.folder import (
+from parlai_q2.models.converted.reader import (
     read_model,
     stored_folder,
     tokenizer_folder,
 )
 from parlai_q2.models.device import check_device, is_cpu
-from parlai_q2.models.folder import identified
 from parlai_q2.models.lazy import Lazy
+from parlai_q2.models.model_files import identified
 from parlai_q2.models.tokens import Tokens, read_tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ConfigError, Q2Error
-from parlai_q2.models.folder import shipped_folder
+from parlai_q2.models.model_files import shipped_folder
 
 if TYPE_CHECKING:
     import torch
@@ -159,7 +159,7 @@ def find_problem(device: str) -> str:
         ConvertedEncoder,
         effective_type,
     )
-    from parlai_q2.models.converted.folder import read_model
+    from parlai_q2.models.converted.reader import read_model
 
     try:
         converted = read_model(shipped_folder(TRIED), ENCODER)

@@ -6,7 +6,7 @@ import numpy as np
 
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.models.relevance import LEAST, AnswerLogits, RelevanceModel
 
 # The lower bound of probabilities, so that no model decides alone.

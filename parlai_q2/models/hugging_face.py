@@ -119,7 +119,7 @@ def reads_segments(model: 'PreTrainedModel') -> bool:
     return getattr(model.config, 'type_vocab_size', None) not in (None, 0, 1)
 
 
-class HuggingFaceWriter:
+class HuggingFaceSeq2Seq:
     """
     An encoder-decoder of transformers.
 
@@ -130,16 +130,16 @@ class HuggingFaceWriter:
         self.model, self.tokenizer = load_seq2seq(config.model, device, config.revision)
         self.batch_size = batch_size
 
-    def write(
+    def generate(
         self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
     ) -> list[list[str] | None]:
-        """As :meth:`~parlai_q2.models.converted.engine.ConvertedSeq2Seq.write`."""
+        """As :meth:`~parlai_q2.models.converted.engine.ConvertedSeq2Seq.generate`."""
         inputs = self.inputs(prompts, max_tokens)
         lengths = [len(ids) for ids in inputs]
         step = length_step(str(self.model.device))
         batches = length_batches(lengths, self.batch_size, step)
-        write = partial(self._write, search=search, step=step)
-        return read_batches(write, inputs, batches, self)
+        generate = partial(self._generate, search=search, step=step)
+        return read_batches(generate, inputs, batches, self)
 
     def inputs(self, prompts: Sequence[str], max_tokens: int) -> list[list[int]]:
         """The ids of prompts, each of at most this many tokens."""
@@ -150,7 +150,7 @@ class HuggingFaceWriter:
         end = self.tokenizer.eos_token_id
         return [[*ids[: max_tokens - 1], end] for ids in encoded['input_ids']]
 
-    def _write(
+    def _generate(
         self, rows: Sequence[list[int]], search: GenerationSettings, step: int
     ) -> list[list[str]] | list[None]:
         device, wrong = self.model.device, []

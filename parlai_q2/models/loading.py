@@ -22,13 +22,13 @@ from parlai_q2.errors import (
     is_out_of_memory,
 )
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ
-from parlai_q2.models.converted.folder import (
+from parlai_q2.models.converted.reader import (
     read_model,
     stored_folder,
     tokenizer_folder,
 )
 from parlai_q2.models.device import check_device, in_float32
-from parlai_q2.models.folder import as_model_error, folder_generation, resolve
+from parlai_q2.models.model_files import as_model_error, folder_generation, resolve
 from parlai_q2.packages import check_torch
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def can_connect(host: str, port: int, timeout: float = TIMEOUT) -> bool:
 
 
 # Files of tokenizers.
-WORDS = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
+VOCABULARY_FILES = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
 # Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE = {'trust_remote_code': False}
 
@@ -124,7 +124,7 @@ def check_words(reference: str) -> None:
     empty tokenizer.
     """
     folder = Path(resolve(reference))
-    if folder.is_dir() and not any(map(list, map(folder.glob, WORDS))):
+    if folder.is_dir() and not any(map(list, map(folder.glob, VOCABULARY_FILES))):
         raise ModelError(
             f'Cannot load the tokenizer of {reference}: there is no tokenizer.json and '
             'no vocabulary in the folder. Save the tokenizer there, too.'

@@ -19,7 +19,7 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.batches import map_unique
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
@@ -136,7 +136,7 @@ def check_classifier(config: JsonObject, model: str) -> None:
     )
     if any(name.endswith('ForConditionalGeneration') for name in names):
         remedy = (
-            'A judge that answers with a word needs a preset with its prompt and that '
+            'A model that answers with a word needs a preset with its prompt and that '
             'word; see minicheck.yaml in parlai_q2/presets.'
         )
     raise ConfigError(

@@ -19,13 +19,13 @@ from parlai_q2.models.converted.engine import (
     ConvertedSeq2Seq,
     GenerationSettings,
 )
-from parlai_q2.models.converted.folder import read_model
+from parlai_q2.models.converted.reader import read_model
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
 if TYPE_CHECKING:
-    from parlai_q2.models.hugging_face import HuggingFaceWriter
+    from parlai_q2.models.hugging_face import HuggingFaceSeq2Seq
 
 # The prompt of Q2's question generator, with two spaces before "context" (Honovich et
 # al. 2021, released code; mrm8488/t5-base-finetuned-question-generation-ap).
@@ -118,7 +118,7 @@ class Seq2SeqQuestionGenerator(Backend):
         """
         return map_unique(pairs, self._generate)
 
-    def _load(self) -> 'ConvertedSeq2Seq | HuggingFaceWriter':
+    def _load(self) -> 'ConvertedSeq2Seq | HuggingFaceSeq2Seq':
         if folder := self.folder:
             return ConvertedSeq2Seq(
                 read_model(folder, SEQ2SEQ),
@@ -126,15 +126,15 @@ class Seq2SeqQuestionGenerator(Backend):
                 self.effective_type,
                 self.batch_size,
             )
-        from parlai_q2.models.hugging_face import HuggingFaceWriter
+        from parlai_q2.models.hugging_face import HuggingFaceSeq2Seq
 
-        return HuggingFaceWriter(self.config, self.device, self.batch_size)
+        return HuggingFaceSeq2Seq(self.config, self.device, self.batch_size)
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         prompts = [question_prompt(answer, context) for answer, context in pairs]
-        written = self._loaded().write(prompts, self.search, self.max_prompt_tokens)
+        max_tokens = self.max_prompt_tokens
         questions = []
-        for texts in written:
+        for texts in self._loaded().generate(prompts, self.search, max_tokens):
             if texts is None:
                 raise not_finite(self.config.model)
             questions.append([_strip_prefix(text) for text in texts])

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import as_model_error, has_file, read_object
+from parlai_q2.models.model_files import as_model_error, has_file, read_object
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
     from transformers import PreTrainedTokenizerBase
 
-FILE, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
+TOKENIZER_FILE, TOKENIZER_CONFIG = 'tokenizer.json', 'tokenizer_config.json'
 SPECIAL = ('bos_token', 'cls_token', 'eos_token', 'pad_token', 'unk_token')
 # A test text for each tokenizer: a word, and a character that few tokenizers know.
 PROBE = 'a \u2603'
@@ -54,7 +54,7 @@ class Tokens:
         if backend is None:
             raise ModelError(
                 f'{model} has no fast tokenizer, which is needed here: a folder needs '
-                f'{FILE}.'
+                f'{TOKENIZER_FILE}.'
             )
         special = {name: getattr(tokenizer, name, None) for name in SPECIAL}
         names = {name: str(token) for name, token in special.items() if token}
@@ -188,12 +188,13 @@ def read_tokens(folder: Path) -> Tokens:
 
     :raises ModelError: if it has no ``tokenizer.json``, or a damaged one.
     """
-    if not has_file(folder, FILE):
+    if not has_file(folder, TOKENIZER_FILE):
         raise ModelError(
-            f'{folder} has no {FILE}. Copy it there from the model it was converted '
-            f'from: ct2-transformers-converter ... --copy_files {FILE} {SETTINGS}'
+            f'{folder} has no {TOKENIZER_FILE}. Copy it there from the model it was '
+            'converted from: ct2-transformers-converter ... --copy_files '
+            f'{TOKENIZER_FILE} {TOKENIZER_CONFIG}'
         )
-    stamp = (folder / FILE).stat()
+    stamp = (folder / TOKENIZER_FILE).stat()
     return _read(folder, stamp.st_size, stamp.st_mtime_ns)
 
 
@@ -201,15 +202,15 @@ def read_tokens(folder: Path) -> Tokens:
 def _read(folder: Path, size: int, changed: int) -> Tokens:
     """:param size: the file's size, which with ``changed`` tells a new file."""
     special: dict[str, str] = {}
-    if has_file(folder, SETTINGS):
-        settings = read_object(folder / SETTINGS)
+    if has_file(folder, TOKENIZER_CONFIG):
+        settings = read_object(folder / TOKENIZER_CONFIG)
         for role in SPECIAL:
             token = settings.get(role)
             token = token.get('content') if isinstance(token, dict) else token
             if isinstance(token, str):
                 special[role] = token
-    with as_model_error(folder / FILE):
-        text = (folder / FILE).read_text(encoding='utf-8')
+    with as_model_error(folder / TOKENIZER_FILE):
+        text = (folder / TOKENIZER_FILE).read_text(encoding='utf-8')
         tokens = Tokens(text, special)
         # An empty vocabulary, or one without an unknown token, fails only here.
         tokens.ids(PROBE)

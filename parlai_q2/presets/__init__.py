@@ -5,7 +5,7 @@ Presets: YAML files that choose the models for scoring and how they decode, such
 A preset has a ``name`` and a section for each model: ``question_generation``,
 ``question_answering``, ``nli``, ``detector``, ``relevance`` (for choosing a reply) and,
 for the scorer ``bertscore``, a section of that name. A section has ``model`` (a model
-reference, see :mod:`parlai_q2.models.folder`), an optional ``revision`` for a hub
+reference, see :mod:`parlai_q2.models.model_files`), an optional ``revision`` for a hub
 model, and the settings of the backend. An optional section ``q2`` has settings of the
 metric itself. ``coefficients`` is a file, relative to the preset's, of weights of
 ``grounded`` that were fitted with its detector.

@@ -24,7 +24,7 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.text.agreement import conflicts, restate
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.turns import Span

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from statistics import fmean
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim, Evidence, Stance
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.q2.ask import (

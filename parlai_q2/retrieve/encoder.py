@@ -21,8 +21,8 @@ from parlai_q2.errors import ModelError
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.converted.engine import ConvertedEncoder
 from parlai_q2.models.device import CPU
-from parlai_q2.models.folder import resolve
 from parlai_q2.models.hugging_face import SEGMENTS
+from parlai_q2.models.model_files import resolve
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 

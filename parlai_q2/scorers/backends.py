@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.ensemble import NliEnsemble, RelevanceEnsemble
-from parlai_q2.models.folder import identified
+from parlai_q2.models.model_files import identified
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.nli_types import NliModel
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import RelevanceModel
 from parlai_q2.presets import ModelConfig, Preset, Section, overlay_settings
@@ -93,14 +93,14 @@ def nli(preset: Preset, **options: object) -> NliModel:
 
 def detector(preset: Preset, **options: object) -> NliModel:
     """
-    The consistency model of a preset: a judge, a classifier, or two classifiers with
-    the same settings.
+    The consistency model of a preset: a classifier, two classifiers with the same
+    settings, or a sequence-to-sequence model.
     """
     options['role'] = section = Section.DETECTOR
     if 'prompt' in preset.model(section).settings:
-        from parlai_q2.models.judge import WordJudge
+        from parlai_q2.models.seq2seq_nli import Seq2SeqNliModel
 
-        return backend(WordJudge, preset, section, **options)
+        return backend(Seq2SeqNliModel, preset, section, **options)
     return _one_or_mean(SequenceNliModel, NliEnsemble, preset, section, **options)
 
 

@@ -12,7 +12,7 @@ from parlai_q2.text.language import is_foreign
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
-    from parlai_q2.models.protocols import NliModel
+    from parlai_q2.models.nli_types import NliModel
     from parlai_q2.models.tokens import Tokens
     from parlai_q2.presets import Preset
 

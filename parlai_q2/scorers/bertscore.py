@@ -10,8 +10,8 @@ from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.lazy import Lazy
+from parlai_q2.models.model_files import identified, resolve
 from parlai_q2.packages import check_package, import_package
 from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers.base import Scorer, label_of

@@ -18,7 +18,7 @@ from pathlib import Path
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
-from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.nli_types import NliModel
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.shell import Reuse, ScoreStore, score_all
 from parlai_q2.signature import Signature

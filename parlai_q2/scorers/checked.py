@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from parlai_q2.claims import Status
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.text.addresses import has_unknown_address
 from parlai_q2.text.agreement import conflicts, find_unsupported, restate
 from parlai_q2.text.bindings import binds_otherwise

@@ -40,7 +40,7 @@ from parlai_q2.claims import (
     Score,
     Status,
 )
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of

@@ -22,7 +22,7 @@ from typing import Any
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.log_odds import logit, sigmoid
-from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.nli_types import NliModel
 from parlai_q2.presets import Preset
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.metric import excerpt_for_response

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from parlai_q2.claims import Status
-from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.nli_types import NliModel
 from parlai_q2.scorers.checked import check_values
 from parlai_q2.text.agreement import find_unsupported, index_amounts
 from parlai_q2.text.amounts import find_amounts

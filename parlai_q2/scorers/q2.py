@@ -23,7 +23,7 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
-from parlai_q2.models.protocols import NliModel
+from parlai_q2.models.nli_types import NliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import (
     QuestionDecoding,

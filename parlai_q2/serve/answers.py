@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from starlette.responses import Response
 
-from parlai_q2.generate.protocol import STREAM_END
+from parlai_q2.generate.chat_completions import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.rerank.choice import Reason

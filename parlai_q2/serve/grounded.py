@@ -16,7 +16,7 @@ from itertools import chain
 from parlai_q2.claims import Label, Status
 from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import ServerError
-from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
+from parlai_q2.generate.chat_completions import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
 from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.json_values import JsonMapping, JsonObject

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.generate.protocol import STREAM_END
+from parlai_q2.generate.chat_completions import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
 from parlai_q2.rerank import Pool, Ranking

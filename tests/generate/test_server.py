@@ -12,7 +12,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.generate import server as module
-from parlai_q2.generate.protocol import ServerReply
+from parlai_q2.generate.chat_completions import ServerReply
 from parlai_q2.generate.server import ChatServer
 from tests.agents.protocol_server import Broken, choice, serving
 

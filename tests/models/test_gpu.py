@@ -9,7 +9,7 @@ import pytest
 from parlai_q2 import Example, load_scorer
 from parlai_q2.cli.scorer_options import reranker_from_opt, scorer_device
 from parlai_q2.errors import ConfigError
-from parlai_q2.generate.model import ModelPlace
+from parlai_q2.generate.model_place import ModelPlace
 from parlai_q2.generate.strategies import Decoding
 from parlai_q2.generate.writer import Writer
 from parlai_q2.models import batches, device

@@ -14,15 +14,20 @@ from safetensors.torch import load_file, save_file
 from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ModelError, Q2Error
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.folder import ADAPTER, CONFIG, HEAD, MODEL
-from parlai_q2.models.folder import (
+from parlai_q2.models.converted.reader import (
+    ADAPTER,
+    CONFIG_FILE,
+    HEAD_FILE,
+    MODEL_FILE,
+)
+from parlai_q2.models.loading import can_connect, load_seq2seq
+from parlai_q2.models.model_files import (
     CHECKSUMS,
     INT8_WEIGHTS,
     read_object,
     shipped_folder,
     write_checksums,
 )
-from parlai_q2.models.loading import can_connect, load_seq2seq
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig, load_preset
 from tests.files import run_python
@@ -83,14 +88,14 @@ def spoil(folder, weight):
         stored = load_file(folder / INT8_WEIGHTS)
         stored[weight].view(-1)[0] = float('nan')
         save_file(stored, folder / INT8_WEIGHTS)
-    elif weight in (head := load_file(folder / HEAD)):
+    elif weight in (head := load_file(folder / HEAD_FILE)):
         head[weight].view(-1)[0] = float('nan')
-        save_file(head, folder / HEAD)
+        save_file(head, folder / HEAD_FILE)
     else:
-        read = binary.read((folder / MODEL).read_bytes())
+        read = binary.read((folder / MODEL_FILE).read_bytes())
         arrays = {name: array.copy() for name, array in read.arrays.items()}
         arrays[weight].reshape(-1)[0] = float('nan')
-        (folder / MODEL).write_bytes(binary.write(replace(read, arrays=arrays)))
+        (folder / MODEL_FILE).write_bytes(binary.write(replace(read, arrays=arrays)))
     relisted(folder)
 
 
@@ -130,15 +135,15 @@ def test_generation_rejects_values_that_are_not_finite(tmp_path):
         ('consistency', CHECKSUMS, '[' * 100_000),
         ('reply', ADAPTER, '[]'),
         ('reply', ADAPTER, '{"base": 3}'),
-        ('consistency', CONFIG, '[]'),
-        ('consistency', CONFIG, {'pad_token_id': []}),
-        ('consistency', CONFIG, {'id2label': 3}),
-        ('consistency', CONFIG, {'architectures': 3}),
-        ('consistency', CONFIG, {'layer_norm_epsilon': 2147483648}),
-        ('question_generation', CONFIG, '[]'),
-        ('question_generation', CONFIG, {'num_heads': 0}),
-        ('question_generation', CONFIG, {'layer_norm_epsilon': 'x'}),
-        ('question_generation', CONFIG, {'num_layers': -1}),
+        ('consistency', CONFIG_FILE, '[]'),
+        ('consistency', CONFIG_FILE, {'pad_token_id': []}),
+        ('consistency', CONFIG_FILE, {'id2label': 3}),
+        ('consistency', CONFIG_FILE, {'architectures': 3}),
+        ('consistency', CONFIG_FILE, {'layer_norm_epsilon': 2147483648}),
+        ('question_generation', CONFIG_FILE, '[]'),
+        ('question_generation', CONFIG_FILE, {'num_heads': 0}),
+        ('question_generation', CONFIG_FILE, {'layer_norm_epsilon': 'x'}),
+        ('question_generation', CONFIG_FILE, {'num_layers': -1}),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -153,7 +158,7 @@ def test_a_malformed_file_is_named(model, name, file, content):
     with pytest.raises(Q2Error, match=str(folder)) as error:
         use(folder)
     one_line(error)
-    if file != CONFIG:
+    if file != CONFIG_FILE:
         assert isinstance(error.value, ModelError)
         assert file in str(error.value)
 

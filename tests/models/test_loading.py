@@ -14,9 +14,9 @@ from transformers import (
 
 from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.models import loading
-from parlai_q2.models.converted.folder import read_tensors
+from parlai_q2.models.converted.reader import read_tensors
 from parlai_q2.models.converted.weights import read_whole
-from parlai_q2.models.folder import (
+from parlai_q2.models.model_files import (
     CHECKSUMS,
     INT8_WEIGHTS,
     shipped_folder,

@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.nli import SequenceNliModel, check_trained, speak_for
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.presets import ModelConfig, load_preset
 
 ENTAILS = NliProbabilities(0.8, 0.1, 0.1)

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from parlai_q2.models.folder import DIGITS, identified
+from parlai_q2.models.model_files import DIGITS, identified
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
 

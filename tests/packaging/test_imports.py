@@ -12,7 +12,7 @@ PROBE = """
 import json
 from importlib import import_module
 import parlai_q2
-from parlai_q2.models.folder import shipped_folder
+from parlai_q2.models.model_files import shipped_folder
 
 names = ['parlai_q2', 'parlai_q2.presets', 'parlai_q2.agents', 'parlai_q2.tasks']
 names += ['parlai_q2.zoo', 'parlai_q2.scripts']

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.claims import Comparison, Evidence
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.turns import Span
 from tests.toys import ToyNliModel

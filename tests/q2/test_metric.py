@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.presets import load_preset
 from parlai_q2.q2.metric import Q2Models, q2, q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings

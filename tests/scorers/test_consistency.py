@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Status
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,

@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ResponsePiece, ResponseReading

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from parlai_q2 import Example, Label, load_scorer
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.report.entries import explain_place
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker

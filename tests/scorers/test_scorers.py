@@ -9,7 +9,7 @@ import pytest
 from parlai_q2 import Example, Label, Score, Scorer, load_scorer
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers.consistency import ConsistencyScorer

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.claims import Label, Status
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.spans import SpansScorer, find_phrases, without

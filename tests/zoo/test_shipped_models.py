@@ -9,7 +9,7 @@ would rely on: which spans the knowledge supports and which not.
 import pytest
 
 from parlai_q2 import Comparison, Example, load_scorer
-from parlai_q2.models.folder import CHECKSUMS, shipped_folder, verify_checksums
+from parlai_q2.models.model_files import CHECKSUMS, shipped_folder, verify_checksums
 from tests.scorers.places import check_places
 
 CHILI_PEPPERS = (

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import torch
 
-from parlai_q2.models.converted.folder import merge_adapter
+from parlai_q2.models.converted.reader import merge_adapter
 from parlai_q2.models.converted.weights import read_whole
-from parlai_q2.models.folder import write_checksums
+from parlai_q2.models.model_files import write_checksums
 from parlai_q2.zoo.train.write_adapter import low_rank_terms, write_adapter
 from tests.tiny import in_int8, mpnet
 

@@ -24,7 +24,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSequenceClassification
 
-from parlai_q2.models.converted.folder import stored_folder
+from parlai_q2.models.converted.reader import stored_folder
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train.rows import Row, read_rows
 from parlai_q2.zoo.train.training import (

@@ -20,17 +20,17 @@ from safetensors.numpy import save_file
 
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models.converted.convert import quantised, read_weights
-from parlai_q2.models.converted.folder import (
+from parlai_q2.models.converted.reader import (
     ADAPTER,
     ADAPTER_WEIGHTS,
-    CONFIG,
+    CONFIG_FILE,
     Tensors,
     read_tensors,
 )
 from parlai_q2.models.converted.weights import read_whole
-from parlai_q2.models.folder import CHECKSUMS, resolve, write_checksums
+from parlai_q2.models.model_files import CHECKSUMS, resolve, write_checksums
 
-# See parlai_q2.models.converted.folder.
+# See parlai_q2.models.converted.reader.
 GRID = 1.1
 
 
@@ -70,7 +70,7 @@ def write_adapter(trained: Path, base: str, out: Path, rank: int) -> int:
     state = read_weights(trained, in_int8=False)
     out.mkdir(parents=True, exist_ok=True)
     save_file(adapter_of(state, read_tensors(folder), rank), out / ADAPTER_WEIGHTS)
-    shutil.copyfile(trained / CONFIG, out / CONFIG)
+    shutil.copyfile(trained / CONFIG_FILE, out / CONFIG_FILE)
     settings = {
         'base': base,
         'base_sha256': file_sha256(folder / CHECKSUMS),
@@ -78,7 +78,7 @@ def write_adapter(trained: Path, base: str, out: Path, rank: int) -> int:
         'grid': GRID,
     }
     (out / ADAPTER).write_text(json.dumps(settings, indent=1) + '\n')
-    write_checksums(out, sorted((ADAPTER, ADAPTER_WEIGHTS, CONFIG)))
+    write_checksums(out, sorted((ADAPTER, ADAPTER_WEIGHTS, CONFIG_FILE)))
     return (out / ADAPTER_WEIGHTS).stat().st_size
 
 

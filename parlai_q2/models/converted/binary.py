@@ -15,7 +15,7 @@ import numpy as np
 
 VERSION = 6
 # Types by their numbers in a file. numpy has no bfloat16, so only its bits are kept.
-TYPES = ('float32', 'int8', 'int16', 'int32', 'float16', 'bfloat16')
+ARRAY_TYPES = ('float32', 'int8', 'int16', 'int32', 'float16', 'bfloat16')
 Buffer = bytes | memoryview
 
 
@@ -80,7 +80,7 @@ def write(model: Model) -> bytes:
     for name, array in sorted(model.arrays.items()):
         array = np.ascontiguousarray(array).reshape(array.shape)
         shape = struct.pack(f'<B{array.ndim}I', array.ndim, *array.shape)
-        size = struct.pack('<BI', TYPES.index(array.dtype.name), array.nbytes)
+        size = struct.pack('<BI', ARRAY_TYPES.index(array.dtype.name), array.nbytes)
         parts += [_text(name), shape, size, array.tobytes()]
     parts.append(struct.pack('<I', len(model.aliases)))
     for name, target in sorted(model.aliases.items()):
@@ -124,9 +124,9 @@ class _Reader:
             raise ValueError(f'{name} has {rank} dimensions')
         shape = [self.number('I') for _ in range(rank)]
         type_number, size = self.number('B'), self.number('I')
-        if type_number >= len(TYPES):
+        if type_number >= len(ARRAY_TYPES):
             raise ValueError(f'{name} is of the unknown type {type_number}')
-        type_name = TYPES[type_number]
+        type_name = ARRAY_TYPES[type_number]
         # bfloat16 is kept as bits.
         dtype = np.dtype('uint16' if type_name == 'bfloat16' else type_name)
         count = 1

@@ -18,10 +18,11 @@ import numpy as np
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, Model, count_layers
-from parlai_q2.models.converted.folder import (
-    CONFIG,
-    HEAD,
-    MODEL,
+from parlai_q2.models.converted.int8 import MAX_INT8
+from parlai_q2.models.converted.reader import (
+    CONFIG_FILE,
+    HEAD_FILE,
+    MODEL_FILE,
     SHARED,
     SOURCE,
     TARGET,
@@ -29,7 +30,6 @@ from parlai_q2.models.converted.folder import (
     convert_tensors,
     read_tensors,
 )
-from parlai_q2.models.converted.int8 import MAX_INT8
 from parlai_q2.models.converted.weights import (
     OUTPUT_LAYERS,
     RELU,
@@ -38,14 +38,14 @@ from parlai_q2.models.converted.weights import (
     mpnet_weights,
     t5_weights,
 )
-from parlai_q2.models.folder import (
+from parlai_q2.models.model_files import (
     CHECKSUMS,
     INT8_WEIGHTS,
     has_file,
     read_object,
     write_checksums,
 )
-from parlai_q2.models.tokens import FILE, SETTINGS
+from parlai_q2.models.tokens import TOKENIZER_CONFIG, TOKENIZER_FILE
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -81,7 +81,7 @@ def write_converted(source: str, out: Path, in_int8: bool = True) -> int:
     from safetensors.numpy import save
 
     folder = Path(source)
-    config = read_object(folder / CONFIG)
+    config = read_object(folder / CONFIG_FILE)
     (name,) = config['architectures']
     if name not in OUTPUT_LAYERS:
         raise ConfigError(
@@ -92,22 +92,22 @@ def write_converted(source: str, out: Path, in_int8: bool = True) -> int:
     tensors = read_weights(folder, in_int8)
     converted = convert_tensors(tensors, folder, kind, folder / 'model.safetensors')
     files = converted.files()
-    settings = json.loads(files[CONFIG])
+    settings = json.loads(files[CONFIG_FILE])
     if kind == ENCODER:
         settings |= {field: config[field] for field in CONFIG_FIELDS if field in config}
     if converted.head:
-        files[HEAD] = save(dict(converted.head))
-    files[CONFIG] = f'{json.dumps(settings, indent=1, sort_keys=True)}\n'.encode()
-    for file in (FILE, SETTINGS):
+        files[HEAD_FILE] = save(dict(converted.head))
+    files[CONFIG_FILE] = f'{json.dumps(settings, indent=1, sort_keys=True)}\n'.encode()
+    for file in (TOKENIZER_FILE, TOKENIZER_CONFIG):
         if (folder / file).exists():
             files[file] = (folder / file).read_bytes()
     out.mkdir(parents=True, exist_ok=True)
-    for file in (CHECKSUMS, SHARED, SOURCE, TARGET, HEAD):
+    for file in (CHECKSUMS, SHARED, SOURCE, TARGET, HEAD_FILE):
         (out / file).unlink(missing_ok=True)
     for file, content in files.items():
         (out / file).write_bytes(content)
     write_checksums(out, sorted(files))
-    return len(files[MODEL])
+    return len(files[MODEL_FILE])
 
 
 def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
@@ -118,7 +118,7 @@ def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
 
     from parlai_q2.models.loading import load_model
 
-    (name,) = read_object(folder / CONFIG)['architectures']
+    (name,) = read_object(folder / CONFIG_FILE)['architectures']
     model = load_model(str(folder), getattr(transformers, name))
     state = {n: t.detach().float().numpy() for n, t in model.state_dict().items()}
     return quantised(state) if in_int8 else state
@@ -272,7 +272,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('out', type=Path)
     args = parser.parse_args(argv)
     size = write_converted(args.folder, args.out)
-    print(f'{args.out}: {MODEL} has {size} bytes')
+    print(f'{args.out}: {MODEL_FILE} has {size} bytes')
 
 
 if __name__ == '__main__':

@@ -18,10 +18,10 @@ import numpy as np
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.batches import equal_batches, padded_length, read_batches
 from parlai_q2.models.converted.binary import Model
-from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.converted.int8 import fit_16_bits
+from parlai_q2.models.converted.reader import MODEL_FILE, Converted
 from parlai_q2.models.device import is_cpu, load_cublas
-from parlai_q2.models.folder import as_model_error
+from parlai_q2.models.model_files import as_model_error
 from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word
 from parlai_q2.threads import cores, keep_freed_memory
@@ -133,7 +133,7 @@ def open_model(
 MPNET = 'mpnet'
 # An encoder's embeddings, [rows, M]: of words, of segments (BERT) or positions (MPNet),
 # and of positions (BERT).
-WORDS = 'encoder/embeddings_0/weight'
+WORD_EMBEDDINGS = 'encoder/embeddings_0/weight'
 SEGMENTS_OR_POSITIONS = 'encoder/embeddings_1/weight'
 POSITIONS = 'encoder/position_encodings/encodings'
 # The maximum number of tokens of a call on a CPU: more are not faster, because their
@@ -197,7 +197,7 @@ class ConvertedEncoder(ConvertedModel):
         self.on_gpu = not device.startswith('cpu')
         is_padded = compute_type == ComputeType.INT8 and not self.on_gpu
         self.padded_lengths = PADDED_LENGTHS if is_padded else range(0)
-        self.word_count = _count_rows(converted.model, WORDS)
+        self.word_count = _count_rows(converted.model, WORD_EMBEDDINGS)
         self.segment_count = max(1, _count_rows(converted.model, SEGMENTS_OR_POSITIONS))
         self.max_tokens = _count_rows(converted.model, POSITIONS)
         self.first_position: int | None = None
@@ -264,7 +264,7 @@ class ConvertedEncoder(ConvertedModel):
             if not has_word or not has_segment:
                 raise ModelError(
                     f'The tokenizer in {self.place} belongs to another model: it gives '
-                    f'tokens that {MODEL} has no row for.'
+                    f'tokens that {MODEL_FILE} has no row for.'
                 )
 
     def _padded_length(self, item: 'Encoding') -> int:
@@ -360,7 +360,7 @@ class ConvertedSeq2Seq(ConvertedModel):
         self.adds_end = bool(self.config.get('add_source_eos'))
         self.end = str(self.config.get('eos_token'))
 
-    def write(
+    def generate(
         self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
     ) -> list[list[str] | None]:
         """
@@ -374,14 +374,14 @@ class ConvertedSeq2Seq(ConvertedModel):
             for ids in self.tokens.each(prompts)
         ]
 
-        def write_batch(rows: Sequence[list[str]]) -> list[list[str] | None]:
+        def generate_batch(rows: Sequence[list[str]]) -> list[list[str] | None]:
             with as_model_error(self.place):
                 results = self.model.translate_batch(rows, **search.options)
             return [self._decode(result) for result in results]
 
         lengths = [len(tokens) for tokens in inputs]
         batches = equal_batches(lengths, self.batch_size, self.workers)
-        return read_batches(write_batch, inputs, batches, self, self.workers)
+        return read_batches(generate_batch, inputs, batches, self, self.workers)
 
     def _decode(self, result: Any) -> list[str] | None:
         if not all(map(math.isfinite, result.scores)):

@@ -13,8 +13,8 @@ import numpy as np
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, REVISIONS
 from parlai_q2.models.converted.engine import open_model
-from parlai_q2.models.converted.folder import CONFIG, WORDS, Converted
 from parlai_q2.models.converted.int8 import fit_16_bits
+from parlai_q2.models.converted.reader import CONFIG_FILE, VOCABULARY, Converted
 from parlai_q2.models.converted.weights import ADD, RELU
 
 WIDTH, LARGEST = 64, 127
@@ -48,7 +48,7 @@ def constant_encoder() -> Converted:
         arrays[f'{norm}/gamma'] = np.zeros(WIDTH, np.float32)
         arrays[f'{norm}/beta'] = np.ones(WIDTH, np.float32)
     model = binary.Model(ENCODER, REVISIONS[ENCODER], arrays)
-    sidecars = {WORDS: b'["a", "b"]', CONFIG: SETTINGS}
+    sidecars = {VOCABULARY: b'["a", "b"]', CONFIG_FILE: SETTINGS}
     return Converted(Path('sums'), {}, model, sidecars, Path('sums'))
 
 

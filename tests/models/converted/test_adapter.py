@@ -12,8 +12,8 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from parlai_q2.errors import ModelError
 from parlai_q2.io.files import file_sha256
-from parlai_q2.models.folder import CHECKSUMS, write_checksums
 from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.model_files import CHECKSUMS, write_checksums
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
 from tests.tiny import BEE_WORDS, in_int8, mpnet, word_tokenizer, write_int8

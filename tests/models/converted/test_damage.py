@@ -9,7 +9,7 @@ import pytest
 from parlai_q2.errors import ModelError
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, check
-from parlai_q2.models.converted.folder import MODEL, read_model
+from parlai_q2.models.converted.reader import MODEL_FILE, read_model
 from tests.models.converted.damage import damage, make_models, tried
 
 
@@ -25,7 +25,7 @@ def test_a_damaged_model_is_an_error_or_a_score(models, tmp_path, seed):
 
 
 def test_written_models_are_read_back(models):
-    data = (models['seq2seq'] / MODEL).read_bytes()
+    data = (models['seq2seq'] / MODEL_FILE).read_bytes()
     assert binary.write(binary.read(data)) == data
 
 
@@ -56,7 +56,7 @@ def test_written_models_are_read_back(models):
     ],
 )
 def test_errors_name_parts_that_do_not_fit(models, kind, name, value, says):
-    model = binary.read((models[kind] / MODEL).read_bytes())
+    model = binary.read((models[kind] / MODEL_FILE).read_bytes())
     arrays = dict(model.arrays)
     if value is None:
         del arrays[name]

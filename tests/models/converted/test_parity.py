@@ -17,9 +17,9 @@ from parlai_q2.errors import ModelError
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ
 from parlai_q2.models.converted.convert import read_weights, write_converted
-from parlai_q2.models.converted.folder import MODEL, read_model
-from parlai_q2.models.folder import shipped_folder
+from parlai_q2.models.converted.reader import MODEL_FILE, read_model
 from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.model_files import shipped_folder
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -128,7 +128,8 @@ def test_a_generator_asks_the_same_converted_by_us_or_by_the_library(tmp_path):
     questions, *others = (generator.generate(pairs) for generator in generators)
     assert others == [questions, questions]
     # The same weights under the same names, in the same form.
-    first, other = (binary.read((f / MODEL).read_bytes()) for f in (folder, theirs))
+    files = (folder / MODEL_FILE, theirs / MODEL_FILE)
+    first, other = (binary.read(file.read_bytes()) for file in files)
     names = {*first.arrays, *first.aliases}
     assert names == {*other.arrays, *other.aliases}
     for name in names:

@@ -7,7 +7,7 @@ import yaml
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, ModelNotFoundError
-from parlai_q2.models.judge import WordJudge
+from parlai_q2.models.seq2seq_nli import Seq2SeqNliModel
 from parlai_q2.presets import ModelConfig, with_detector
 from tests.agents.hf_models import tokenizer, untrained
 from tests.agents.tiny_classifiers import tiny_bert
@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
 
 def judge(folder, **options):
     options = {'prompt': PROMPT, 'supported': 'cat', 'unsupported': 'am', **options}
-    return WordJudge(ModelConfig(folder), **options)
+    return Seq2SeqNliModel(ModelConfig(folder), **options)
 
 
 def logits(judge_model, prompt):
@@ -121,7 +121,7 @@ def test_knowledge_is_read_whole_and_as_it_is_written(preset):
 
     def classify(pairs):
         texts.extend(pairs)
-        return WordJudge.classify(scorer.model, pairs)
+        return Seq2SeqNliModel.classify(scorer.model, pairs)
 
     scorer.model.classify = classify
     long = 'The Cat sat. ' * 30
@@ -178,7 +178,7 @@ def test_a_judge_without_its_prompt_is_told_to_have_one(folder):
 @pytest.mark.parametrize('name', ['minicheck', 'trueteacher'])
 def test_the_published_judges_are_asked_as_their_authors_do(name):
     section = load_preset(name).model('detector')
-    judge_model = WordJudge(section, **section.settings)
+    judge_model = Seq2SeqNliModel(section, **section.settings)
     assert judge_model.words[0] == '1'
     assert judge_model.max_tokens == 2048
     assert load_scorer('consistency', name).model.prompt == judge_model.prompt

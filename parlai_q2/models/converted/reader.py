@@ -33,7 +33,7 @@ from parlai_q2.models.converted.weights import (
     convert_weights,
     read_whole,
 )
-from parlai_q2.models.folder import (
+from parlai_q2.models.model_files import (
     CHECKSUMS,
     INT8_WEIGHTS,
     as_model_error,
@@ -44,15 +44,15 @@ from parlai_q2.models.folder import (
 )
 from parlai_q2.models.tokens import read_tokens
 
-MODEL, CONFIG, HEAD = 'model.bin', 'config.json', 'head.safetensors'
+MODEL_FILE, CONFIG_FILE, HEAD_FILE = 'model.bin', 'config.json', 'head.safetensors'
 ADAPTER, ADAPTER_WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
 SHARED, SOURCE, TARGET = (
     f'{name}_vocabulary.json' for name in ('shared', 'source', 'target')
 )
-WORDS = 'vocabulary.json'
-VOCABULARIES = {ENCODER: (WORDS,), SEQ2SEQ: (SHARED, SOURCE, TARGET)}
+VOCABULARY = 'vocabulary.json'
+VOCABULARIES = {ENCODER: (VOCABULARY,), SEQ2SEQ: (SHARED, SOURCE, TARGET)}
 # The fields of a configuration that are read, with their types.
-TYPES: dict[str, tuple[type, ...]] = {
+CONFIG_TYPES: dict[str, tuple[type, ...]] = {
     'add_source_bos': (bool,),
     'add_source_eos': (bool,),
     'architectures': (list,),
@@ -90,7 +90,7 @@ class Converted:
 
     def files(self) -> dict[str, bytes]:
         """The files that CTranslate2 loads, by name."""
-        return {**self.sidecars, MODEL: binary.write(self.model)}
+        return {**self.sidecars, MODEL_FILE: binary.write(self.model)}
 
     def read_words(self, name: str) -> list[str]:
         """
@@ -104,7 +104,7 @@ class Converted:
 def stored_folder(reference: str) -> Path | None:
     """The folder of a model that :func:`read_model` reads; None for any other model."""
     place = resolve(reference)
-    names = (MODEL, INT8_WEIGHTS, ADAPTER)
+    names = (MODEL_FILE, INT8_WEIGHTS, ADAPTER)
     if isinstance(place, Path) and any(has_file(place, name) for name in names):
         return place
     return None
@@ -119,12 +119,12 @@ def read_model(folder: Path, expected: str) -> Converted:
     :raises ModelError: if a file was changed, is damaged, or of another kind.
     """
     verify_checksums(folder)
-    if has_file(folder, MODEL):
+    if has_file(folder, MODEL_FILE):
         return _read_converted(folder, expected)
     if has_file(folder, ADAPTER):
         base = tokenizer_folder(folder)
         tensors = merge_adapter(folder, base)
-        own = folder if has_file(folder, CONFIG) else base
+        own = folder if has_file(folder, CONFIG_FILE) else base
         weights = folder / ADAPTER_WEIGHTS
         return convert_tensors(tensors, base, expected, weights, read_config(own))
     weights = folder / INT8_WEIGHTS
@@ -212,7 +212,7 @@ def read_tensors(folder: Path, name: str = INT8_WEIGHTS) -> Tensors:
 
 def _read_converted(folder: Path, expected: str) -> Converted:
     config = read_config(folder)
-    sidecars = {CONFIG: (folder / CONFIG).read_bytes()}
+    sidecars = {CONFIG_FILE: (folder / CONFIG_FILE).read_bytes()}
     names = [n for n in VOCABULARIES[expected] if has_file(folder, n)]
     word_counts = []
     for name in names:
@@ -224,23 +224,23 @@ def _read_converted(folder: Path, expected: str) -> Converted:
             word_counts.append(len(words))
     if names == [SHARED]:  # the words of the source, and of the target
         word_counts *= 2
-    with as_model_error(folder / MODEL):
-        model = binary.read((folder / MODEL).read_bytes())
+    with as_model_error(folder / MODEL_FILE):
+        model = binary.read((folder / MODEL_FILE).read_bytes())
         binary.check(model, expected, word_counts)
         if not word_counts:
             raise ValueError(f'there is no {VOCABULARIES[expected][0]} beside it')
     head: Tensors = {}
     has_vectors = (config.get('architectures') or [''])[0] == 'BertModel'
     if expected == ENCODER and not has_vectors:
-        if not has_file(folder, HEAD):
+        if not has_file(folder, HEAD_FILE):
             raise ModelError(
-                f'{folder} has an encoder without an output layer ({HEAD}), which '
+                f'{folder} has an encoder without an output layer ({HEAD_FILE}), which '
                 'ct2-transformers-converter leaves out. Name the folder or hub name '
                 'that it was converted from, or convert that by "python -m '
                 'parlai_q2.models.converted.convert".'
             )
-        with as_model_error(folder / HEAD):
-            head = _check_head(read_tensors(folder, HEAD), model, config)
+        with as_model_error(folder / HEAD_FILE):
+            head = _check_head(read_tensors(folder, HEAD_FILE), model, config)
     return Converted(
         place=folder,
         config=config,
@@ -266,7 +266,7 @@ def convert_tensors(
     :raises ModelError: if they do not fit the configuration.
     """
     config = read_config(folder) if config is None else config
-    with as_model_error(folder / CONFIG):
+    with as_model_error(folder / CONFIG_FILE):
         name = (config.get('architectures') or ['nothing'])[0]
         if name not in OUTPUT_LAYERS:
             raise ValueError(f'models of the architecture {name!r} are not converted')
@@ -281,8 +281,8 @@ def convert_tensors(
         raise ModelError(f'{weights} does not fit its config.json: {e}') from e
     words = list_words(folder, len(model['encoder/embeddings_0/weight']))
     sidecars = {
-        CONFIG: json.dumps(settings).encode(),
-        WORDS if expected == ENCODER else SHARED: f'{json.dumps(words)}\n'.encode(),
+        CONFIG_FILE: json.dumps(settings).encode(),
+        VOCABULARIES[expected][0]: f'{json.dumps(words)}\n'.encode(),
     }
     return Converted(
         place=weights.parent,
@@ -306,7 +306,9 @@ def _check_head(head: Tensors, model: Model, config: JsonObject) -> Tensors:
     if arrays['weight'].shape != (outputs, width):
         raise ValueError(f'it has not {width} weights for each output')
     if names and len(names) != outputs and 'Sequence' in str(config['architectures']):
-        raise ValueError(f'{CONFIG} names {len(names)} classes, and it has {outputs}')
+        raise ValueError(
+            f'{CONFIG_FILE} names {len(names)} classes, and it has {outputs}'
+        )
     return arrays
 
 
@@ -321,9 +323,9 @@ def read_config(folder: Path) -> JsonObject:
 
     :raises ModelError: if a field that is read has another type or an absurd value.
     """
-    config = read_object(folder / CONFIG)
-    with as_model_error(folder / CONFIG):
-        for name, types in TYPES.items():
+    config = read_object(folder / CONFIG_FILE)
+    with as_model_error(folder / CONFIG_FILE):
+        for name, types in CONFIG_TYPES.items():
             value = config.get(name)
             if value is not None and not isinstance(value, types):
                 raise ValueError(f'{name} is {str(value)[:40]!r}')

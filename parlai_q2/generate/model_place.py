@@ -13,10 +13,10 @@ from pathlib import Path
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted import binary
+from parlai_q2.models.converted.reader import MODEL_FILE
 from parlai_q2.models.device import check_name
-from parlai_q2.models.folder import read_object
+from parlai_q2.models.model_files import read_object
 
-MODEL = 'model.bin'
 CONVERT = (
     'Convert one: ct2-transformers-converter --model NAME --output_dir FOLDER '
     '--quantization int8 --copy_files tokenizer.json tokenizer_config.json'
@@ -76,17 +76,17 @@ def read_header(place: ModelPlace) -> tuple[str, int | None]:
     :raises ConfigError: if the folder has no converted model.
     :raises ModelError: if the file is damaged, or its model cannot generate text.
     """
-    path = place.folder / MODEL
+    path = place.folder / MODEL_FILE
     if place.files is None and not path.is_file():
         is_folder = place.folder.is_dir()
-        what = f'a folder without {MODEL}' if is_folder else 'no folder'
+        what = f'a folder without {MODEL_FILE}' if is_folder else 'no folder'
         raise ConfigError(
             f'--model-path {str(place.folder)!r} is {what}; it must be a model in '
             f"CTranslate2's format. {CONVERT}"
         )
     try:
         if place.files is not None:
-            model = binary.read(place.files[MODEL])
+            model = binary.read(place.files[MODEL_FILE])
         else:
             with open(path, 'rb') as stream:
                 view = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,5 +1,5 @@
 """
-A sequence-to-sequence model as a judge, such as MiniCheck (Tang et al. 2024, arXiv
+A sequence-to-sequence model for inference, such as MiniCheck (Tang et al. 2024, arXiv
 2404.10774) and TrueTeacher (Gekhman et al. 2023, arXiv 2305.11171): asked whether a
 text supports a statement, it answers with one word, whose probability is the support.
 """
@@ -18,7 +18,7 @@ from parlai_q2.models.batches import (
     read_batches,
 )
 from parlai_q2.models.device import inference
-from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
 
 
-class WordJudge(Backend, NliModel):
+class Seq2SeqNliModel(Backend, NliModel):
     """
     Gives the probability of the word that means "supported".
 
