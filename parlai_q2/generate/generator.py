@@ -32,7 +32,7 @@ from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, SearchMethod
 from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
-from parlai_q2.models.converted.reader import ADAPTER, SOURCE, read_model
+from parlai_q2.models.converted.reader import ADAPTER, read_model
 from parlai_q2.models.model_files import as_model_error, has_file, shipped_folder
 from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, fit
 from parlai_q2.models.tokens import Tokens
@@ -275,7 +275,7 @@ def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
             raise ValueError('it is no list of tokens')
     # CTranslate2's format: lines with tokens of a context, a tab, and the tokens that
     # may then be written. Nothing before the tab means any context.
-    vocabulary, frequent = merged.read_words(SOURCE), set(common)
+    vocabulary, frequent = merged.source_words(), set(common)
     rare = [f'{token}\t{token}' for token in vocabulary if token not in frequent]
     vocabulary_map = '\n'.join(['\t' + ' '.join(common), *rare, '']).encode()
     files = {**merged.files(), VOCABULARY_MAP: vocabulary_map}

@@ -47,7 +47,7 @@ MOST_CANDIDATES = 200
 NAMED_CANDIDATES = 2
 
 # The settings that may follow a slash, and the searches that have them.
-SETTINGS = {
+METHODS_WITH = {
     'p': (SearchMethod.NUCLEUS,),
     'k': (SearchMethod.DELAYED, SearchMethod.TOPK),
     'delay': (SearchMethod.DELAYED,),
@@ -111,7 +111,7 @@ class Strategy:
         parts = [f'{self.name}:{self.number}']
         if self.beam:
             parts.append(str(self.beam))
-        for setting in SETTINGS:
+        for setting in METHODS_WITH:
             value = getattr(self, setting)
             if value != getattr(defaults, setting):
                 parts.append(f'{setting}={value}')
@@ -173,8 +173,8 @@ def _parse(part: str) -> Strategy:
 
 
 def _parse_setting(part: str, name: SearchMethod, key: str, text: str) -> float:
-    if name not in SETTINGS.get(key, ()):
-        allowed = [setting for setting, names in SETTINGS.items() if name in names]
+    if name not in METHODS_WITH.get(key, ()):
+        allowed = [setting for setting, names in METHODS_WITH.items() if name in names]
         remedy = f'It has {", ".join(allowed)}.' if allowed else 'Its width: beam:4/10'
         raise ConfigError(
             f'{OPTION}: {part!r}: {name} has no setting {key!r}. {remedy}'

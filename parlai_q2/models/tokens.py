@@ -158,9 +158,10 @@ class Tokens:
         """The number of tokens."""
         return int(self._plain.get_vocab_size())
 
-    def words(self) -> dict[int, str]:
-        """All tokens by their ids."""
-        return {n: word for word, n in self._plain.get_vocab().items()}
+    def words(self, size: int) -> list[str]:
+        """The tokens of the first ids, with placeholders for unused ones."""
+        words = {n: word for word, n in self._plain.get_vocab().items()}
+        return [words.get(n, f'<unused_{n}>') for n in range(size)]
 
     def _build(
         self,

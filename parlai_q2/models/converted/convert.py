@@ -235,7 +235,7 @@ def _t5_state(converted: Converted) -> tuple['PretrainedConfig', dict[str, np.nd
     words = _to_float(model, 'encoder/embeddings_0/weight')
     for name in ('shared', 'encoder.embed_tokens', 'decoder.embed_tokens'):
         state[f'{name}.weight'] = words
-    source = converted.read_words(SOURCE)
+    source = converted.source_words()
     ids = {word: n for n, word in enumerate(source)}
     output = _to_float(model, 'decoder/projection/weight')
     state['lm_head.weight'] = output

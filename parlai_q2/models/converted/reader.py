@@ -42,7 +42,7 @@ from parlai_q2.models.model_files import (
     resolve,
     verify_checksums,
 )
-from parlai_q2.models.tokens import read_tokens
+from parlai_q2.models.tokens import Tokens, read_tokens
 
 MODEL_FILE, CONFIG_FILE, HEAD_FILE = 'model.bin', 'config.json', 'head.safetensors'
 ADAPTER, ADAPTER_WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
@@ -92,12 +92,10 @@ class Converted:
         """The files that CTranslate2 loads, by name."""
         return {**self.sidecars, MODEL_FILE: binary.write(self.model)}
 
-    def read_words(self, name: str) -> list[str]:
-        """
-        The words that an encoder-decoder reads (:data:`SOURCE`) or writes
-        (:data:`TARGET`), in the order of their ids.
-        """
-        words: list[str] = json.loads(self.sidecars.get(name) or self.sidecars[SHARED])
+    def source_words(self) -> list[str]:
+        """The words that an encoder-decoder reads, in the order of their ids."""
+        stored = self.sidecars.get(SOURCE) or self.sidecars[SHARED]
+        words: list[str] = json.loads(stored)
         return words
 
 
@@ -270,16 +268,19 @@ def convert_tensors(
         name = (config.get('architectures') or ['nothing'])[0]
         if name not in OUTPUT_LAYERS:
             raise ValueError(f'models of the architecture {name!r} are not converted')
-        settings = write_settings(config, folder)
+        tokens = read_tokens(folder)
+        settings = write_settings(config, tokens)
     head: Tensors = {}
     try:
         model = convert_weights(tensors, config)
         binary.check(model, expected)
-        if OUTPUT_LAYERS[name]:
-            head = _check_head(read_head(tensors, OUTPUT_LAYERS[name]), model, config)
+        if layer := OUTPUT_LAYERS[name]:
+            parts = ('weight', 'bias')
+            head = {part: read_whole(tensors, f'{layer}.{part}') for part in parts}
+            head = _check_head(head, model, config)
     except (KeyError, TypeError, ValueError) as e:
         raise ModelError(f'{weights} does not fit its config.json: {e}') from e
-    words = list_words(folder, len(model['encoder/embeddings_0/weight']))
+    words = tokens.words(len(model['encoder/embeddings_0/weight']))
     sidecars = {
         CONFIG_FILE: json.dumps(settings).encode(),
         VOCABULARIES[expected][0]: f'{json.dumps(words)}\n'.encode(),
@@ -312,11 +313,6 @@ def _check_head(head: Tensors, model: Model, config: JsonObject) -> Tensors:
     return arrays
 
 
-def read_head(tensors: Mapping[str, np.ndarray], name: str) -> Tensors:
-    """The weight and bias of an output layer, in fp32."""
-    return {part: read_whole(tensors, f'{name}.{part}') for part in ('weight', 'bias')}
-
-
 def read_config(folder: Path) -> JsonObject:
     """
     Read and check a folder's configuration.
@@ -338,9 +334,8 @@ def read_config(folder: Path) -> JsonObject:
     return config
 
 
-def write_settings(config: JsonObject, folder: Path) -> JsonObject:
+def write_settings(config: JsonObject, tokens: Tokens) -> JsonObject:
     """The content of ``config.json`` as CTranslate2's own converters write it."""
-    tokens = read_tokens(folder)
     is_encoder = 'layer_norm_eps' in config
     norm = 'layer_norm_eps' if is_encoder else 'layer_norm_epsilon'
     settings: JsonObject = {
@@ -360,9 +355,3 @@ def write_settings(config: JsonObject, folder: Path) -> JsonObject:
             eos_token=tokens.special['eos_token'],
         )
     return settings
-
-
-def list_words(folder: Path, size: int) -> list[str]:
-    """List the words of a tokenizer by their ids, with placeholders for unused ids."""
-    words = read_tokens(folder).words()
-    return [words.get(n, f'<unused_{n}>') for n in range(size)]
