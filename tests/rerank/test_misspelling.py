@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2 import Reranker
-from parlai_q2.rerank.guards.words import find_misspellings
+from parlai_q2.rerank.guards.words import english_words, find_misspellings
 
 PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 1849.'
 
@@ -39,6 +39,14 @@ def test_misspelt_words(response, expected):
 )
 def test_forms_and_spellings_of_a_word_are_not_find_misspellings(knowledge, response):
     assert find_misspellings(response, knowledge) == []
+
+
+def test_english_words_are_those_that_the_guard_was_measured_with():
+    # Another tokenizer would change which replies are marked.
+    words = english_words()
+    assert len(words) == 22_501
+    assert {'sultan', 'restored', 'london', 'the'} <= words
+    assert not {'##ing', '[CLS]', '1849', 'topkapi'} & words
 
 
 def test_words_of_earlier_turns_are_not_misspelt():

@@ -3,16 +3,17 @@ Guards that compare the words of a reply with those of the knowledge and earlier
 copies, empty phrases, repetitions and misspelt words.
 """
 
+import json
 import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from importlib.resources import files
 from os.path import commonprefix
 
 from parlai_q2.claims import GENERIC_PART, Label
+from parlai_q2.models.model_files import as_model_error, shipped_folder
 from parlai_q2.rerank.guards.base import Guard, ScoredReply
 from parlai_q2.text.normalize import tokens
 
@@ -184,9 +185,14 @@ def _is_near_any(word: str, known_words: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def english_words() -> frozenset[str]:
-    """Common English words and names in lower case (those of BERT's vocabulary)."""
-    path = files('parlai_q2.text').joinpath('english_words.txt')
-    return frozenset(path.read_text(encoding='utf-8').split())
+    """
+    Common English words and names in lower case: the whole words that the tokenizer of
+    the shipped models knows, which is BERT's.
+    """
+    path = shipped_folder('q2_mini/consistency') / 'vocabulary.json'
+    with as_model_error(path):
+        words = json.loads(path.read_text(encoding='utf-8'))
+    return frozenset(filter(str.isalpha, words))
 
 
 def _is_misspelling(word: str, known_word: str) -> bool:
