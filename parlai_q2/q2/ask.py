@@ -64,13 +64,12 @@ def spans_to_ask(
     responses: Sequence[str], find_spans: SpanFinder, settings: Q2Settings
 ) -> list[list[Span]]:
     """The spans of each response to ask about; with the paper's settings, all."""
-    spans = [
-        filter_spans(found_spans, settings.drop_pronouns, settings.duplicate_spans)
-        for found_spans in find_spans(responses)
-    ]
-    if settings.first_person or not settings.personal_filter:
-        return spans
-    return drop_personal(responses, spans)
+    spans = find_spans(responses)
+    if settings.skip_uninformative:
+        spans = [filter_spans(found_spans) for found_spans in spans]
+        if settings.personal_filter:
+            spans = drop_personal(responses, spans)
+    return spans
 
 
 def questions_to_try(
@@ -79,10 +78,10 @@ def questions_to_try(
     """A span's generated questions to try; with the paper's settings, all of them."""
     # Two beams may decode to the same text, which would get the same answer.
     distinct = list(dict.fromkeys(filter(None, questions)))
-    if not settings.vague_questions:
+    if settings.skip_uninformative:
         distinct = [q for q in distinct if not vague(q, response, span.text)]
-    if settings.personal_filter and not settings.first_person:
-        distinct = [q for q in distinct if not names_speaker(q, response)]
+        if settings.personal_filter:
+            distinct = [q for q in distinct if not names_speaker(q, response)]
     return distinct
 
 
@@ -103,7 +102,7 @@ def _select_valid(
         untried = [[] if all_at_once else questions[1:] for questions in untried]
         if settings.personal_filter:
             questions = [question for _, question in tried]
-            about_speakers = personal(questions, settings.passive_subjects)
+            about_speakers = personal(questions)
             tried = [
                 t for t, drop in zip(tried, about_speakers, strict=True) if not drop
             ]

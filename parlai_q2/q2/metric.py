@@ -177,7 +177,7 @@ def response_result(
         return Q2Result(value, fmean(c.f1 or 0.0 for c in claims), tuple(claims), nli)
     if (
         settings.personal_filter
-        and not settings.first_person
+        and settings.skip_uninformative
         and only_personal([example.response])[0]
     ):
         value = NOT_VERIFIABLE_VALUE
@@ -216,7 +216,7 @@ def _judge_span(
     claims: list[Claim] = []
     generated = models.generator.generate([(span.text, context)])[0]
     for text in questions_to_try(generated, response, span, settings):
-        if settings.personal_filter and personal([text], settings.passive_subjects)[0]:
+        if settings.personal_filter and personal([text])[0]:
             continue
         answer = models.answerer.answer([(text, response)])[0]
         if answer is None or not same_answer(answer.text, span.text):

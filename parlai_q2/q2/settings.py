@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE
 from parlai_q2.errors import ConfigError
 from parlai_q2.options import Word
-from parlai_q2.text.spans import Pronouns
 
 # The weight of the direct reading of a sentence relative to its questions, whose
 # answers paraphrased knowledge often lacks. Chosen on development data.
@@ -33,8 +32,6 @@ class Q2Settings:
         hour is 30 minutes, 42 miles are not 42 kilometres. Not in the paper.
     :param personal_filter: drop questions about the speakers; turn it off for persona
         data.
-    :param passive_subjects: count "you" in "Where were you born?" as a subject, too, as
-        the paper says; its released code, and the default, do not.
     :param nli_fallback: without NLI, too, score a response without questions by
         end-to-end NLI, as the released code does; otherwise by token F1.
     :param lower_answers: compare the knowledge's answers in lower case, as the released
@@ -44,15 +41,11 @@ class Q2Settings:
     :param max_context_words: what the question generator reads around a span.
     :param knowledge_words: of knowledge of more words than this, read only the
         sentences that match a question best; 0, as in the paper, reads all of it.
-    :param drop_pronouns: which spans of pronouns alone to skip; none in the paper. One
-        of :class:`~parlai_q2.text.spans.Pronouns`.
-    :param duplicate_spans: ask about spans that are equal to an earlier one after
-        normalisation, as in the paper.
-    :param vague_questions: keep questions that have lost the response's content ("What
-        is it?"), as in the paper.
-    :param first_person: ask about clauses about the speaker ("I love cats."), too, as
-        in the paper, whose filter reads questions alone; else a response of such
-        clauses is generic.
+    :param skip_uninformative: skip spans that are personal pronouns alone, or equal to
+        an earlier one after normalisation, and questions that have lost the response's
+        content ("What is it?"). With ``personal_filter``, skip also what is about
+        clauses about the speaker ("I love cats."); a response of such clauses is
+        generic. Not in the paper, whose personal filter reads questions alone.
     :param in_context: with NLI, compare answers in context, too; see
         :mod:`parlai_q2.scorers.q2`. Not in the paper.
     """
@@ -62,16 +55,12 @@ class Q2Settings:
     soft_nli: bool = False
     by_value: bool = False
     personal_filter: bool = True
-    passive_subjects: bool = False
     nli_fallback: bool = False
     lower_answers: bool = False
     neutral_fallback: float = NOT_VERIFIABLE_VALUE
     max_context_words: int = 90
     knowledge_words: int = 0
-    drop_pronouns: str = Pronouns.NONE
-    duplicate_spans: bool = True
-    vague_questions: bool = True
-    first_person: bool = True
+    skip_uninformative: bool = False
     in_context: bool = False
 
     def __post_init__(self) -> None:
@@ -87,14 +76,14 @@ class Q2Settings:
                     f'{name} must be a whole number of at least {least}, not {size!r}.'
                 )
         Variant.check('variant', self.variant)
-        Pronouns.check('drop_pronouns', self.drop_pronouns)
         fallback = self.neutral_fallback
         if type(fallback) not in (int, float) or not 0 <= fallback <= 1:
             raise ConfigError(f'neutral_fallback must be in [0, 1], not {fallback!r}.')
 
     def describe(self) -> dict[str, object]:
-        """The settings as signatures print them."""
+        """The settings as signatures print them; one can have several names there."""
         by_nli = 'soft_nli' if self.soft_nli else 'nli'
+        skips = self.skip_uninformative
         return {
             'variant': self.variant,
             'comparison': by_nli if self.use_nli else 'f1',
@@ -103,14 +92,14 @@ class Q2Settings:
             'neutral_fallback': f'{self.neutral_fallback:g}',
             'context_words': self.max_context_words,
             'knowledge_words': self.knowledge_words,
-            'drop_pronouns': self.drop_pronouns,
-            'duplicate_spans': 'on' if self.duplicate_spans else 'off',
-            'vague_questions': 'on' if self.vague_questions else 'off',
+            'drop_pronouns': 'personal' if skips else 'none',
+            'duplicate_spans': 'off' if skips else 'on',
+            'vague_questions': 'off' if skips else 'on',
             'in_context': (
                 f'{SENTENCE_WEIGHT:.2f}' if self.in_context and self.use_nli else None
             ),
-            'first_person': None if self.first_person else 'off',
-            'passive_subjects': 'on' if self.passive_subjects else None,
+            'first_person': 'off' if skips else None,
+            'passive_subjects': None,
             'f1_fallback': 'nli' if self.nli_fallback else None,
             'answers': 'lower_case' if self.lower_answers else None,
         }

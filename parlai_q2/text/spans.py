@@ -7,8 +7,8 @@ not yet in the list, ignoring case; "i" is dropped. An entity that occurs twice 
 about twice, as in the released code. A question is personal, and dropped, if its parse
 has "i" or "you" as nominal subject, or "my" or "your" as possessive.
 
-These filters depart from the paper. One drops pronouns ("What is relaxing?"), another
-what is equal after normalisation. A question can be vague: apart from words of its
+Further filters depart from the paper. One drops pronouns ("What is relaxing?") and what
+is equal after normalisation. A question can be vague: apart from words of its
 answer, it shares no content word with the response ("What is it?"). And question
 generators write "the author" for "I", which no filter of pronouns finds; so clauses
 about the speaker are recognised in the response itself: "I love cats." claims nothing
@@ -16,11 +16,10 @@ that knowledge could support, "I think cats love fish." does.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from parlai_q2.options import Word
 from parlai_q2.text.normalize import content_words, normalize
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Span
@@ -30,28 +29,10 @@ if TYPE_CHECKING:
 
 DROPPED = 'i'
 
-_THIRD_PERSON = frozenset(
-    'he her hers him himself his it its itself she their theirs them themselves they'
-    ' herself'.split()
+_PRONOUNS = frozenset(
+    'he her hers herself him himself his i it its itself me mine myself ours ourselves'
+    ' she their theirs them themselves they us we you yours yourself yourselves'.split()
 )
-_SPEAKERS = frozenset(
-    'i me mine myself we us ours ourselves you yours yourself yourselves'.split()
-)
-
-
-class Pronouns(Word):
-    """Which spans to leave out that consist of pronouns alone."""
-
-    NONE = 'none'
-    THIRD = 'third'  # "it", "they", "him"
-    PERSONAL = 'personal'  # these, "you" and "us"
-
-
-_DROPPED: Mapping[str, frozenset[str]] = {
-    Pronouns.NONE: frozenset(),
-    Pronouns.THIRD: _THIRD_PERSON,
-    Pronouns.PERSONAL: _THIRD_PERSON | _SPEAKERS,
-}
 _WORD = re.compile(r"[a-z']+|\d")
 SUBJECTS = frozenset({'i', 'you'})
 # Those that the parser calls possessive; "yours" stands for a noun.
@@ -84,48 +65,33 @@ def read_spans(doc: 'Doc') -> list[Span]:
     return [s for s in spans if s.text.strip() and s.text.lower() != DROPPED]
 
 
-def filter_spans(
-    spans: Sequence[Span], drop_pronouns: str = Pronouns.NONE, duplicates: bool = True
-) -> list[Span]:
+def filter_spans(spans: Sequence[Span]) -> list[Span]:
     """
-    The spans of one response to ask questions about, in order.
-
-    :param drop_pronouns: one of :class:`Pronouns`.
-    :param duplicates: keep spans that normalise to the same text as an earlier one.
+    The spans of one response, in order, without those that consist of pronouns alone or
+    normalise to no text or to that of an earlier one.
     """
-    pronouns = _DROPPED[drop_pronouns]
-    distinct: list[Span] = []
-    normal_texts: set[str] = set()
+    distinct: dict[str, Span] = {}
     for span in spans:
-        words = _WORD.findall(span.text.lower())
-        if words and pronouns.issuperset(words):
-            continue
-        normal = normalize(span.text)
-        if not duplicates and (not normal or normal in normal_texts):
-            continue
-        normal_texts.add(normal)
-        distinct.append(span)
-    return distinct
+        words, normal = _WORD.findall(span.text.lower()), normalize(span.text)
+        if normal and not (words and _PRONOUNS.issuperset(words)):
+            distinct.setdefault(normal, span)
+    return list(distinct.values())
 
 
-def personal(questions: Sequence[str], passive: bool = False) -> list[bool]:
+def personal(questions: Sequence[str]) -> list[bool]:
     """
-    Which of Q questions are about the speakers.
-
-    :param passive: whether passive subjects count ("Where were you born?").
+    Which of Q questions are about the speakers. As in the released code, a passive
+    subject ("Where were you born?") does not count.
     """
     maybe = list(dict.fromkeys(q for q in questions if _MAYBE.search(q)))
     parsed = zip(maybe, parse_all(maybe, dependencies_only=True), strict=True)
-    personal_questions = {
-        question for question, doc in parsed if _is_personal(doc, passive)
-    }
+    personal_questions = {question for question, doc in parsed if _is_personal(doc)}
     return [question in personal_questions for question in questions]
 
 
-def _is_personal(doc: 'Doc', passive: bool) -> bool:
-    subjects = ('nsubj', 'nsubjpass') if passive else ('nsubj',)
+def _is_personal(doc: 'Doc') -> bool:
     return any(
-        (token.dep_ in subjects and token.lower_ in SUBJECTS)
+        (token.dep_ == 'nsubj' and token.lower_ in SUBJECTS)
         or (token.dep_ == 'poss' and token.lower_ in POSSESSIVES)
         for token in doc
     )

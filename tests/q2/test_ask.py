@@ -49,6 +49,7 @@ ANSWERS = {
     'What was formed?': ['it'],
 }
 FIRST, SECOND, THING = 'When is it?', 'When was it formed?', 'What was formed?'
+SKIPPING = {'skip_uninformative': True}
 
 
 @pytest.mark.parametrize(
@@ -57,10 +58,8 @@ FIRST, SECOND, THING = 'When is it?', 'When was it formed?', 'What was formed?'
         ('1983', {}, [FIRST], 'about the speakers; answered otherwise; the first'),
         ('1983', {'variant': 'multi'}, [FIRST, SECOND, 'What year?'], 'all valid ones'),
         ('1983', {'personal_filter': False}, ['When did you form?'], 'persona data'),
-        ('1983', {'vague_questions': False}, [SECOND], 'no word of the response'),
         ('it 1983 1983', {}, [THING, FIRST, FIRST], 'every span is asked about'),
-        ('it 1983 1983', {'drop_pronouns': 'third'}, [FIRST, FIRST], 'no pronoun'),
-        ('it 1983 1983', {'duplicate_spans': False}, [THING, FIRST], 'each once'),
+        ('it 1983 1983', SKIPPING, [SECOND], 'no pronoun, each once, no vague one'),
     ],
 )
 def test_which_questions_are_kept(spans, settings, expected, why):

@@ -224,7 +224,7 @@ def test_a_batch_takes_one_call_for_each_stage():
         {'max_context_words': True},
         {'soft_nli': 'false'},
         {'knowledge_words': -1},
-        {'drop_pronouns': 'some'},
+        {'skip_uninformative': 'some'},
     ],
 )
 def test_settings_out_of_range_are_refused(settings):
@@ -239,16 +239,12 @@ def test_every_setting_is_in_the_signature():
         'soft_nli': True,
         'by_value': True,
         'personal_filter': False,
-        'passive_subjects': True,
         'nli_fallback': True,
         'lower_answers': True,
         'neutral_fallback': 1,
         'max_context_words': 1,
         'knowledge_words': 1,
-        'drop_pronouns': 'third',
-        'duplicate_spans': False,
-        'vague_questions': False,
-        'first_person': False,
+        'skip_uninformative': True,
         'in_context': True,
     }
     assert set(changes) == set(asdict(Q2Settings()))
@@ -257,19 +253,28 @@ def test_every_setting_is_in_the_signature():
     assert all(described.count(text) == 1 for text in described)
 
 
+SKIPPING = {'skip_uninformative': True}
+
+
 @pytest.mark.parametrize(
     'response, settings, is_personal',
     [
-        ('I love la.', {'first_person': False}, True),
+        ('I love la.', SKIPPING, True),
         ('I love la.', {}, False),
-        ('I love la.', {'first_person': False, 'personal_filter': False}, False),
-        ('I think it is in la.', {'first_person': False}, False),
+        ('I love la.', {**SKIPPING, 'personal_filter': False}, False),
+        ('I think people love la.', SKIPPING, False),
     ],
 )
 def test_a_response_about_the_speaker_alone_is_generic(response, settings, is_personal):
     settings, example = Q2Settings(**settings), Example(KNOWLEDGE, response)
-    result = q2([example], toy_models(), settings)[0]
-    assert result == q2_one_at_a_time(example, toy_models(), settings)
+    question = 'Where do people love?'
+    models = replace(
+        toy_models(),
+        generator=ToyQuestionGenerator({'la': [question]}),
+        answerer=ToyQuestionAnswerer({question: ['la']}),
+    )
+    result = q2([example], models, settings)[0]
+    assert result == q2_one_at_a_time(example, models, settings)
     assert result.is_generic == is_personal == (not result.claims)
-    scorer = Q2Scorer(toy_models(), settings)
+    scorer = Q2Scorer(models, settings)
     assert (scorer.score([example])[0].label == Label.GENERIC) == is_personal

@@ -37,27 +37,18 @@ def test_a_noun_chunk_is_kept_once_without_regard_to_case():
     assert [s.text for s in read_spans(doc)] == ['Paris', 'The dog']
 
 
-def kept(*texts, **options):
-    return [
-        s.text for s in filter_spans([Span(t, 0, len(t)) for t in texts], **options)
-    ]
+def kept(*texts):
+    return [s.text for s in filter_spans([Span(t, 0, len(t)) for t in texts])]
 
 
-SPANS = ('It', 'the bees', 'you', 'bees', 'that', 'them', 'it 5', '5', '...')
-
-
-@pytest.mark.parametrize(
-    'word, dropped',
-    [('none', set()), ('third', {'It', 'them'}), ('personal', {'It', 'them', 'you'})],
-)
-def test_pronouns_alone_are_dropped_and_spans_that_have_more_stay(word, dropped):
-    assert set(SPANS) - set(kept(*SPANS, drop_pronouns=word)) == dropped
+def test_pronouns_alone_are_dropped_and_spans_that_have_more_stay():
+    spans = ('It', 'the bees', 'you', 'that', 'them', 'it 5', '5', '東京')
+    assert kept(*spans) == ['the bees', 'that', 'it 5', '5', '東京']
 
 
 def test_of_spans_that_normalise_to_one_the_first_stays():
-    spans = ('the US', 'bees', 'us', 'The bees', 'Us.', '...')
     # "..." normalises to nothing at all.
-    assert kept(*spans, duplicates=False) == ['the US', 'bees']
+    assert kept('the US', 'bees', 'The US', 'The bees', '...') == ['the US', 'bees']
 
 
 RESPONSE = 'It is a relaxing hobby called gardening.'
@@ -86,6 +77,8 @@ def test_a_question_without_the_responses_content_is_vague(question, answer, los
         ('What do you like?', True),
         ('What is my favourite band?', True),
         ('Who told you the news?', False),  # "you" is an object here
+        # The paper drops personal pronouns "as the subject"; its code, active ones.
+        ('Where were you born?', False),
         ('What was the album "You" about?', False),
         ("Who told you the band's name?", False),  # a possessive, but not of "you"
         ('What are youre favorite foods?', True),  # the parser reads "you re"
@@ -97,12 +90,6 @@ def test_personal_questions(question, expected):
     # In a batch, each has its place.
     mixed = ['What do you do?', question, 'What do you do?', 'Who won?']
     assert personal(mixed) == [True, expected, True, False]
-
-
-def test_a_passive_subject_counts_where_it_is_asked_for():
-    # The paper drops personal pronouns "as the subject"; its code, active ones alone.
-    assert personal(['Where were you born?']) == [False]
-    assert personal(['Where were you born?'], passive=True) == [True]
 
 
 @pytest.mark.parametrize(
