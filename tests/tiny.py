@@ -24,8 +24,10 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from parlai_q2 import Scorer, load_scorer
 from parlai_q2.models.converted.convert import quantised
 from parlai_q2.models.model_files import INT8_WEIGHTS
+from parlai_q2.presets import ModelConfig, Preset, Section
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
 BERT_NAMES = {
@@ -184,6 +186,12 @@ def tiny_bert(folder: Path, **changes: Any) -> str:
         folder
     )
     return str(folder)
+
+
+def bert_scorer(folder: str, num_layers: int) -> Scorer:
+    """The scorer ``bertscore`` with a model of one's own."""
+    config = ModelConfig(folder, settings={'num_layers': num_layers})
+    return load_scorer('bertscore', preset=Preset('mine', {Section.BERTSCORE: config}))
 
 
 def tiny_pair_model(folder: Path, kind: Any, **changes: Any) -> str:

@@ -13,14 +13,12 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.model_files import identified, resolve
 from parlai_q2.packages import check_package, import_package
-from parlai_q2.presets import ModelConfig, Preset
+from parlai_q2.presets import ModelConfig, Preset, load_preset
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.turns import Example
 
 _PACKAGE = ('bert_score', 'bert-score', 'bertscore', 'The scorer "bertscore"')
 
-# bert-score's default for English, which the paper used.
-DEFAULT_MODEL = 'roberta-large'
 ENGLISH = 'en'
 # RoBERTa numbers positions from its padding index + 1, so two positions are never used.
 UNUSED_POSITIONS = 2
@@ -38,8 +36,7 @@ class BertScorer(Scorer):
     If the package has a baseline for the model, as for the paper's, the score of
     unrelated sentences is mapped to 0; it has none for a folder.
 
-    :param num_layers: the layer whose embeddings are compared; needed for a folder and
-        for models of which the package does not know the best layer.
+    :param num_layers: the layer whose embeddings are compared.
     :param batch_size: texts embedded in one call. With 1, a score does not depend on
         what else is scored, bit for bit; in larger batches the seventh digit may.
     :raises MissingPackageError: if bert-score is not installed.
@@ -51,7 +48,7 @@ class BertScorer(Scorer):
     def __init__(
         self,
         config: ModelConfig,
-        num_layers: int | None = None,
+        num_layers: int,
         batch_size: int = 1,
         device: str = 'cpu',
         threshold: float = Scorer.threshold,
@@ -64,8 +61,7 @@ class BertScorer(Scorer):
             )
         super().__init__(threshold)
         self.config, self.model = config, config.model
-        self._num_layers = num_layers
-        self.batch_size, self.device = batch_size, device
+        self.num_layers, self.batch_size, self.device = num_layers, batch_size, device
         self._loaded = Lazy(self._load)
 
     @classmethod
@@ -73,25 +69,25 @@ class BertScorer(Scorer):
         cls,
         preset: Preset,
         threshold: float = Scorer.threshold,
-        model: str | None = None,
         device: str = 'cpu',
         batch_size: Any = None,
-        **options: Any,
     ) -> 'BertScorer':
         """
-        Its further options are those of the class. ``model`` replaces the preset's
-        section ``bertscore``; if there is neither, the model is roberta-large.
+        The preset's section ``bertscore`` names the model and the layer; if there is no
+        such section, those of the preset ``paper`` are used.
         """
-        config = ModelConfig(model or DEFAULT_MODEL)
-        settings: dict[str, Any] = {}
-        if model is None and cls.name in preset.models:
-            config = preset.model(cls.name)
-            settings.update(config.settings)
+        if cls.name not in preset.models:
+            preset = load_preset('paper')
+        config = preset.model(cls.name)
+        settings = dict(config.settings)
+        if 'num_layers' not in settings:
+            raise ConfigError(
+                f'bertscore of the preset {preset.name!r} must give num_layers: from 1 '
+                f'to the number of layers that {config.model!r} has.'
+            )
         if batch_size is not None:
-            options['batch_size'] = batch_size
-        return cls(
-            config, **{**settings, **options}, device=device, threshold=threshold
-        )
+            settings['batch_size'] = batch_size
+        return cls(config, **settings, device=device, threshold=threshold)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -104,19 +100,6 @@ class BertScorer(Scorer):
             'bert_score': version('bert-score'),
             'transformers': version('transformers'),
         }
-
-    @property
-    def num_layers(self) -> int:
-        """The layer whose embeddings are compared; a ConfigError if it is not known."""
-        if self._num_layers is not None:
-            return self._num_layers
-        best_layers = import_package(*_PACKAGE).utils.model2layers
-        if self.model not in best_layers:
-            raise ConfigError(
-                f'bert-score does not know the best layer of {self.model!r}. Give '
-                'num_layers: from 1 to the number of layers the model has.'
-            )
-        return int(best_layers[self.model])
 
     @property
     def rescaled(self) -> bool:

@@ -10,7 +10,7 @@ import torch
 from parlai_q2 import Example, Label, load_scorer
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.presets import ModelConfig, load_preset
-from tests.tiny import LAYERS, tiny_bert
+from tests.tiny import LAYERS, bert_scorer, tiny_bert
 
 bert_score = pytest.importorskip('bert_score')
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def scorer(folder):
-    return load_scorer('bertscore', model=folder, num_layers=LAYERS)
+    return bert_scorer(folder, LAYERS)
 
 
 def test_it_is_what_the_package_computes(folder, scorer):
@@ -62,7 +62,7 @@ def test_a_value_below_0_is_cut_and_stays_in_the_parts(tmp_path):
     y = 3**0.5 / 2
     ends = {'[CLS]': (-0.5, -y), '[SEP]': (-0.5, -y)}
     set_embeddings(folder, {'bees': (1, 0), 'eyes': (-0.5, y), **ends})
-    scorer = load_scorer('bertscore', model=folder, num_layers=0)
+    scorer = bert_scorer(folder, 0)
     score = scorer.score([Example('eyes eyes', 'bees bees')])[0]
     assert score.parts['f1'] == pytest.approx(-0.5, abs=1e-5)
     assert (score.value, score.label) == (0, Label.INCONSISTENT)
@@ -82,11 +82,11 @@ def test_the_signature_says_what_decides_the_number(folder, scorer):
         assert f'|{part}|' in signature
     assert f'|model:{folder}@' in signature
     assert f'|bert_score:{version("bert-score")}|' in signature
-    other = load_scorer('bertscore', model=folder, num_layers=2)
+    other = bert_scorer(folder, 2)
     assert str(other.signature) != signature
 
 
-def test_without_a_model_it_is_the_papers(scorer):
+def test_without_a_model_it_is_the_papers():
     default, paper = load_scorer('bertscore'), load_scorer('bertscore', preset='paper')
     assert str(default.signature) == str(paper.signature)
     assert '|model:roberta-large|' in str(default.signature)
@@ -109,14 +109,13 @@ def test_a_preset_may_name_the_model(folder, tmp_path):
     assert 0 < scorer.score([Example(KNOWLEDGE, 'wow !')])[0].value <= 1
 
 
-@pytest.mark.parametrize(
-    'options, message',
-    [({'num_layers': 4}, 'num_layers is 4'), ({}, 'Give num_layers')],
-)
-def test_a_wrong_setting_says_what_to_give(folder, options, message):
-    scorer = load_scorer('bertscore', model=folder, **options)
-    with pytest.raises(ConfigError, match=message):
-        scorer.score([Example(KNOWLEDGE, 'wow')])
+def test_a_wrong_layer_says_what_to_give(folder, tmp_path):
+    with pytest.raises(ConfigError, match='num_layers is 4'):
+        bert_scorer(folder, 4).score([Example(KNOWLEDGE, 'wow')])
+    path = tmp_path / 'mine.yaml'
+    path.write_text(f'bertscore: {{model: {folder}}}')
+    with pytest.raises(ConfigError, match="'mine' must give num_layers"):
+        load_scorer('bertscore', preset=path)
 
 
 def test_a_model_that_cannot_be_fetched_says_what_to_do():
@@ -125,7 +124,7 @@ def test_a_model_that_cannot_be_fetched_says_what_to_do():
 
 
 def test_a_folder_that_is_not_there_or_holds_no_model_is_named(tmp_path):
-    absent = load_scorer('bertscore', model=str(tmp_path / 'no'), num_layers=1)
+    absent = bert_scorer(str(tmp_path / 'no'), 1)
     with pytest.raises(ModelNotFoundError, match='no folder'):
         absent.score([Example(KNOWLEDGE, 'wow')])
     (tmp_path / 'empty').mkdir()
@@ -133,13 +132,13 @@ def test_a_folder_that_is_not_there_or_holds_no_model_is_named(tmp_path):
     for path in (tmp_path / 'wordless').glob('*[vt]o[ck]*'):
         path.unlink()
     for name in ('empty', 'wordless'):
-        scorer = load_scorer('bertscore', model=str(tmp_path / name), num_layers=1)
+        scorer = bert_scorer(str(tmp_path / name), 1)
         with pytest.raises(ModelError, match='Cannot load'):
             scorer.score([Example(KNOWLEDGE, 'wow')])
 
 
 def test_a_revision_is_refused():
-    pinned = ModelConfig('roberta-large', revision='abc')
+    pinned = ModelConfig('roberta-large', 'abc', {'num_layers': 17})
     preset = load_preset('paper').with_model('bertscore', pinned)
     with pytest.raises(ConfigError, match='cannot fetch a revision'):
         load_scorer('bertscore', preset=preset)

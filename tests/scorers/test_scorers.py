@@ -57,8 +57,9 @@ def without_models():
 @pytest.fixture(params=[*without_models(), 'bertscore', *SCORER_CLASSES])
 def scorer(request):
     if request.param == 'bertscore':
-        tiny = request.getfixturevalue('tiny')
-        return load_scorer('bertscore', model=tiny, num_layers=2)
+        from tests.tiny import bert_scorer
+
+        return bert_scorer(request.getfixturevalue('tiny'), 2)
     if request.param == 'bleu':
         pytest.importorskip('sacrebleu')
     return SCORER_CLASSES.get(request.param, lambda: load_scorer(request.param))()
