@@ -29,7 +29,7 @@ class NliEnsemble(NliModel):
 
     def __init__(self, first: SequenceNliModel, second: SequenceNliModel):
         self.models = (first, second)
-        self.tokenizer = first.tokenizer
+        self.load_tokenizer = first.load_tokenizer
 
     @property
     def settings(self) -> JsonObject:

@@ -225,7 +225,7 @@ class SequenceNliModel(Backend, NliModel):
         self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
-        self.tokenizer = Lazy(self._tokens)
+        self.load_tokenizer = Lazy(self._tokens)
 
     @property
     def settings(self) -> JsonObject:

@@ -43,9 +43,9 @@ class NliProbabilities(NamedTuple):
 class NliModel(Protocol):
     """Says whether a premise entails a hypothesis."""
 
-    # Loads its tokenizer, which shows the characters and languages it knows; None if it
-    # accepts any text.
-    tokenizer: 'Callable[[], Tokens] | None' = None
+    # The tokenizer shows the characters and languages it knows; None if it accepts any
+    # text.
+    load_tokenizer: 'Callable[[], Tokens] | None' = None
     # Whether it reads whole documents without normalisation.
     reads_documents: bool = False
 

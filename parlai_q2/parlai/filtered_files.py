@@ -35,7 +35,7 @@ from parlai_q2.io.write import (
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.options import Options
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.calibrated import ExtendedScorer
+from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.scorers.shell import Reuse
 from parlai_q2.signature import Signature
@@ -103,7 +103,7 @@ class Judge:
     @classmethod
     def from_scorer(cls, scorer: Scorer) -> 'Judge':
         """Describe a scorer of this process."""
-        reuse = scorer.reuse if isinstance(scorer, ExtendedScorer) else None
+        reuse = scorer.reuse if isinstance(scorer, CalibratedCachedScorer) else None
         return cls(scorer.name, str(scorer.signature), reuse)
 
 

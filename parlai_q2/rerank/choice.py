@@ -226,7 +226,7 @@ def _stages(
     base: Utility = guarded_score_of
     likelihood_reason = Reason.BEST_LIKELIHOOD
     if any(candidate.worth is not None for candidate in candidates):
-        base = partial(_combined_value, turn_text=turn_text)
+        base = partial(_worth_to_rank_by, turn_text=turn_text)
         stages.append((Reason.BEST_WORTH, base))
         likelihood_reason = Reason.BEST_WORTH_AND_LIKELIHOOD
     weight = rule.generator_weight
@@ -283,7 +283,7 @@ def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
     return replace(candidate, worth=worth)
 
 
-def _combined_value(candidate: Candidate, turn_text: str) -> float:
+def _worth_to_rank_by(candidate: Candidate, turn_text: str) -> float:
     """A candidate's worth; below any worth if it was not read as an answer."""
     worth = guarded_score_of(candidate) if candidate.worth is None else candidate.worth
     is_read = candidate.right_answer is not None or claims_nothing(

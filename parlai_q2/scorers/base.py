@@ -30,7 +30,7 @@ def label_of(value: float, threshold: float) -> Label:
     return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
 
 
-def knows(tokenizer: 'Callable[[], Tokens] | None', text: str) -> bool:
+def knows(load_tokenizer: 'Callable[[], Tokens] | None', text: str) -> bool:
     """
     Whether a model's tokenizer, if it has one, knows at least half of a text's tokens,
     and there are any. A classifier takes what it does not know for equal: other
@@ -38,7 +38,7 @@ def knows(tokenizer: 'Callable[[], Tokens] | None', text: str) -> bool:
     """
     text = text.strip()[:LOOKED_AT]
     is_plain = text.isascii() and (text.isprintable() or _PLAIN.fullmatch(text))
-    if tokenizer is None or is_plain:
+    if load_tokenizer is None or is_plain:
         return True
     # Each character beyond ASCII makes at most one token that is not known.
     known_words = [w for w in text.split() if w.isascii() and w.isprintable()]
@@ -46,7 +46,7 @@ def knows(tokenizer: 'Callable[[], Tokens] | None', text: str) -> bool:
         return True
     if not any(char.isprintable() and not char.isspace() for char in text):
         return False
-    tokens = tokenizer()
+    tokens = load_tokenizer()
     ids, unknown = tokens.ids(text), tokens.id('unk_token')
     return bool(ids) and 2 * sum(number == unknown for number in ids) <= len(ids)
 
@@ -128,23 +128,23 @@ class Scorer(ABC):
         return None
 
     @property
-    def _tokenizer(self) -> 'Callable[[], Tokens] | None':
-        return None if self.text_model is None else self.text_model.tokenizer
+    def _load_tokenizer(self) -> 'Callable[[], Tokens] | None':
+        return None if self.text_model is None else self.text_model.load_tokenizer
 
     def can_read(self, text: str) -> bool:
         """Whether the scorer's model knows the characters of a text."""
-        return knows(self._tokenizer, text)
+        return knows(self._load_tokenizer, text)
 
     def is_foreign(self, text: str) -> bool:
         """
         Whether a text is in a language that the scorer's model was not trained on. A
         model with a large vocabulary counts as multilingual and reads all languages.
         """
-        tokenizer = self._tokenizer
+        load_tokenizer = self._load_tokenizer
         return (
-            tokenizer is not None
+            load_tokenizer is not None
             and is_foreign(text)
-            and tokenizer().size <= MULTILINGUAL_TOKENS
+            and load_tokenizer().size <= MULTILINGUAL_TOKENS
         )
 
     def unread(self, example: Example) -> float:

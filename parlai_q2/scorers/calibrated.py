@@ -132,9 +132,9 @@ def check_same(path: str, calibration: Calibration, signature: Signature) -> Non
         )
 
 
-class ExtendedScorer(Scorer):
+class CalibratedCachedScorer(Scorer):
     """
-    Another scorer, with a calibration, a store of scores or both.
+    Another scorer, whose values are calibrated, whose scores are kept, or both.
 
     Kept scores are the scorer's own: another calibration needs no new scoring.
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from parlai_q2.claims import Status
 from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.text.addresses import has_unknown_address
-from parlai_q2.text.agreement import conflicts, find_unsupported, restate
+from parlai_q2.text.agreement import conflicts, restate, unsupported_amounts
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.denials import denies_unmentioned
 from parlai_q2.text.hours import complete_hours
@@ -68,7 +68,7 @@ def check_values(text: str, hypothesis: str) -> Status:
     """
     if binds_otherwise(text, hypothesis):
         return Status.CONTRADICTED
-    if find_unsupported(text, hypothesis):
+    if unsupported_amounts(text, hypothesis):
         is_contradicted = conflicts(text, hypothesis)
         return Status.CONTRADICTED if is_contradicted else Status.UNSUPPORTED
     if has_unknown_address(text, hypothesis) or denies_unmentioned(text, hypothesis):

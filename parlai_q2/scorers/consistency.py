@@ -57,7 +57,7 @@ from parlai_q2.scorers.premises import (
     split_response,
 )
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
-from parlai_q2.text.agreement import find_unsupported
+from parlai_q2.text.agreement import unsupported_amounts
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
 from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import is_short
@@ -289,7 +289,7 @@ def _is_copied(statement: ResponseStatement) -> bool:
     knowledge = statement.knowledge
     # Without punctuation, 2.5 is 25.
     are_copies = all(knowledge.has_copy_of(s.text) for s in statement.sentences)
-    return are_copies and not find_unsupported(knowledge.text, statement.span.text)
+    return are_copies and not unsupported_amounts(knowledge.text, statement.span.text)
 
 
 def judge_piece(piece: ResponsePiece, threshold: float) -> Status:

@@ -21,7 +21,7 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
-from parlai_q2.text.agreement import find_unsupported, index_amounts
+from parlai_q2.text.agreement import index_amounts, unsupported_amounts
 from parlai_q2.text.amounts import Amount, find_amounts
 from parlai_q2.text.selection import (
     FUNCTION_WORDS,
@@ -241,7 +241,7 @@ def _is_added(text: str, new: Sequence[re.Match[str]]) -> bool:
 def _amounts(reading: ClaimReading) -> Iterator[Verdict]:
     """The amounts that the knowledge does not have, or that are marked."""
     mark = reading.mark
-    unsupported = find_unsupported(reading.example.knowledge_text, reading.text)
+    unsupported = unsupported_amounts(reading.example.knowledge_text, reading.text)
     marked = [
         amount
         for amount in find_amounts(reading.text)

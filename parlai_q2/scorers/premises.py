@@ -6,7 +6,7 @@ from typing import NamedTuple
 from parlai_q2.claims import Status
 from parlai_q2.models.nli_types import NliModel
 from parlai_q2.scorers.checked import check_values
-from parlai_q2.text.agreement import find_unsupported, index_amounts
+from parlai_q2.text.agreement import index_amounts, unsupported_amounts
 from parlai_q2.text.amounts import find_amounts
 from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.selection import SentenceIndex, stems
@@ -120,7 +120,7 @@ def _tells_another(sentence: str, statement: str) -> bool:
         (known.dimension, known.size) == (claimed.dimension, claimed.size)
         and claimed.dimension
         and not known.bound
-        for claimed in find_unsupported(sentence, statement)
+        for claimed in unsupported_amounts(sentence, statement)
         for known in index_amounts(sentence).amounts
     )
 

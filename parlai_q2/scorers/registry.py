@@ -131,9 +131,9 @@ def load_scorer(
     if calibration is None and cache is None:
         return scorer
 
-    from parlai_q2.scorers.calibrated import ExtendedScorer
+    from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 
-    return ExtendedScorer(scorer, calibration, threshold, cache)
+    return CalibratedCachedScorer(scorer, calibration, threshold, cache)
 
 
 def release_models() -> None:

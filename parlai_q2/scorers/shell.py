@@ -4,9 +4,18 @@ each text is taken once, what a model cannot read is set aside, known scores com
 the cache and only the others are computed and checked, values are calibrated, and each
 score gets its signature.
 
-A scorer may read texts without their markup, and of a long response only the sentences
-that its knowledge covers least: unsupported content is most likely among them. Scores
-have offsets in the texts as they were given (:class:`ReadExample`).
+What a model reads of knowledge and response is made in two stages. Scores have offsets
+in the texts as they were given.
+
+1. :class:`ReadExample`, once for an example. ``prepare_passage`` writes the records of
+   each passage as sentences (``read_records``) and removes markup. ``prepare`` removes
+   that of the response, ``respell`` writes it as the knowledge does, and of a long one
+   ``least_covered`` keeps what the knowledge covers least, as mistakes most likely are.
+2. :func:`~parlai_q2.scorers.checked.classify`, for each statement and premise.
+   ``as_read`` puts amounts (``restate``), hours (``complete_hours``) and lists
+   (``reorder_lists``) as the premise has them. ``check_values`` limits what the model
+   says of them: ``unsupported_amounts`` and others compare the statement with the whole
+   knowledge, and ``binds_otherwise`` reads records back from the sentences of stage 1.
 """
 
 import logging

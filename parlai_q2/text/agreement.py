@@ -4,7 +4,7 @@ Compares the amounts, addresses and codes of a response with those of its knowle
 Detectors read numbers as tokens. So an amount of a response that agrees with one of the
 knowledge is put as the knowledge has it before a detector reads it (:func:`restate`),
 and an amount that the knowledge does not have cannot be supported
-(:func:`find_unsupported`).
+(:func:`unsupported_amounts`).
 """
 
 import math
@@ -75,52 +75,52 @@ class AmountIndex:
         self._by_digits = sorted(by_digits)
         self._ranges = [n for n, a in enumerate(self.amounts) if a.high is not None]
 
-    def matches(self, claim: Amount) -> list[Amount]:
+    def matches(self, stated: Amount) -> list[Amount]:
         """The amounts that agree with one of a response, in order."""
-        near = sorted(set(self._near(claim)))
-        return [self.amounts[n] for n in near if agrees(self.amounts[n], claim)]
+        near = sorted(set(self._near(stated)))
+        return [self.amounts[n] for n in near if agrees(self.amounts[n], stated)]
 
-    def has(self, claim: Amount) -> bool:
+    def has(self, stated: Amount) -> bool:
         """Whether an amount agrees with one of a response, or two with its hours."""
-        if any(agrees(self.amounts[n], claim) for n in self._near(claim)):
+        if any(agrees(self.amounts[n], stated) for n in self._near(stated)):
             return True
-        is_hours = claim.dimension == CLOCK and claim.high is not None
-        return is_hours and all(map(self.has, _split_range(claim)))
+        is_hours = stated.dimension == CLOCK and stated.high is not None
+        return is_hours and all(map(self.has, _split_range(stated)))
 
-    def with_digits(self, claim: Amount) -> list[Amount]:
+    def with_digits(self, stated: Amount) -> list[Amount]:
         """The amounts with the same digits, whatever their units."""
-        near = _between(self._by_digits, claim.digits, claim.digits)
+        near = _between(self._by_digits, stated.digits, stated.digits)
         amounts = [self.amounts[n] for n in near]
-        return [a for a in amounts if math.isclose(a.digits, claim.digits)]
+        return [a for a in amounts if math.isclose(a.digits, stated.digits)]
 
-    def _near(self, claim: Amount) -> Iterator[int]:
+    def _near(self, stated: Amount) -> Iterator[int]:
         """The positions of amounts that may agree with one of a response."""
         if not self.amounts:
             return
-        for hour in _hours(claim):
+        for hour in _hours(stated):
             yield from _between(self._by_digits, hour, hour)
-        low, high = _neighbourhood(claim, claim.value)
+        low, high = _neighbourhood(stated, stated.value)
         for (dimension, size), values in self._by_unit.items():
-            if dimension != claim.dimension and not _are_cents(
-                (dimension, size), claim
+            if dimension != stated.dimension and not _are_cents(
+                (dimension, size), stated
             ):
                 continue
-            if size == claim.size and not (claim.rough or claim.bound):
-                yield from _between(values, claim.value, claim.value)
+            if size == stated.size and not (stated.rough or stated.bound):
+                yield from _between(values, stated.value, stated.value)
             else:
                 yield from _between(values, low, high)
         # One of the two may have no unit.
-        low, high = _neighbourhood(claim, claim.digits)
+        low, high = _neighbourhood(stated, stated.digits)
         yield from _between(self._by_digits, low, high)
-        if claim.rough:
+        if stated.rough:
             yield from islice(self._ranges, MOST_COMPARED)
 
 
-def _neighbourhood(claim: Amount, value: float) -> tuple[float, float]:
+def _neighbourhood(stated: Amount, value: float) -> tuple[float, float]:
     """What a value may agree with, at most."""
-    if claim.dimension == 'temperature':
+    if stated.dimension == 'temperature':
         return value - DEGREES, value + DEGREES
-    share = BOUND if claim.bound else ROUGH if claim.rough else EXACT
+    share = BOUND if stated.bound else ROUGH if stated.rough else EXACT
     return value - abs(value) * share, value + abs(value) * share
 
 
@@ -137,52 +137,52 @@ def _between(
 index_amounts = lru_cache(maxsize=64)(AmountIndex)
 
 
-def agrees(reference: Amount, claim: Amount) -> bool:
+def agrees(reference: Amount, stated: Amount) -> bool:
     """
     Whether an amount of a response is one of its knowledge: in its own unit exactly, in
     another or in words up to rounding; or a bound that it keeps and is near. A number
     without a unit may stand for one with a unit ("sixty-four" for "64 years"). An end
     of a range is not the range, unless that is one of years.
     """
-    if reference.is_years and claim.high is None:
-        return claim.value in (reference.value, reference.top)
-    is_time = CLOCK in (reference.dimension, claim.dimension)
-    if is_time and not (reference.dimension and claim.dimension):
+    if reference.is_years and stated.high is None:
+        return stated.value in (reference.value, reference.top)
+    is_time = CLOCK in (reference.dimension, stated.dimension)
+    if is_time and not (reference.dimension and stated.dimension):
         # "Open 9 to 5" says nothing of hours.
         reference = reference._replace(dimension=CLOCK)
-        claim = claim._replace(dimension=CLOCK)
-    if _are_cents((reference.dimension, reference.size), claim):
-        reference = reference._replace(dimension=claim.dimension)
-    if reference.dimension != claim.dimension:
-        dimensions = {reference.dimension, claim.dimension}
+        stated = stated._replace(dimension=CLOCK)
+    if _are_cents((reference.dimension, reference.size), stated):
+        reference = reference._replace(dimension=stated.dimension)
+    if reference.dimension != stated.dimension:
+        dimensions = {reference.dimension, stated.dimension}
         # Pounds are money or a weight.
         if '' not in dimensions and dimensions != {'mass', 'sterling'}:
             return False
-        reference, claim = _without_unit(reference), _without_unit(claim)
-    if is_time and reference.high is not None and claim.high is None:
-        is_inside = reference.value <= claim.value <= reference.top
+        reference, stated = _without_unit(reference), _without_unit(stated)
+    if is_time and reference.high is not None and stated.high is None:
+        is_inside = reference.value <= stated.value <= reference.top
         is_end = any(
-            is_same_time(end.value, claim.value) and not _measures_another(end, claim)
+            is_same_time(end.value, stated.value) and not _measures_another(end, stated)
             for end in _split_range(reference)
         )
-        return is_end or (claim.rough and is_inside)
-    if reference.bound * claim.bound < 0 or _measures_another(reference, claim):
+        return is_end or (stated.rough and is_inside)
+    if reference.bound * stated.bound < 0 or _measures_another(reference, stated):
         return False
-    if (reference.high is None) != (claim.high is None):
+    if (reference.high is None) != (stated.high is None):
         # About a range, or a bound at its end: "about 4 days", "up to 5 days".
-        is_inside = reference.value <= claim.value <= reference.top
-        is_end = bool(claim.bound) and claim.value in (reference.value, reference.top)
-        return claim.high is None and ((claim.rough and is_inside) or is_end)
+        is_inside = reference.value <= stated.value <= reference.top
+        is_end = bool(stated.bound) and stated.value in (reference.value, reference.top)
+        return stated.high is None and ((stated.rough and is_inside) or is_end)
     if reference.high is not None and not _is_near(
-        reference, reference.top, claim.top, claim
+        reference, reference.top, stated.top, stated
     ):
         return False
-    return _is_near(reference, reference.value, claim.value, claim)
+    return _is_near(reference, reference.value, stated.value, stated)
 
 
-def _are_cents(unit: tuple[str, float], claim: Amount) -> bool:
+def _are_cents(unit: tuple[str, float], stated: Amount) -> bool:
     """Whether of two units one is the cent and the other the euro."""
-    units = (unit, (claim.dimension, claim.size))
+    units = (unit, (stated.dimension, stated.size))
     return CENT in units and any(dimension == 'euros' for dimension, _ in units)
 
 
@@ -192,9 +192,9 @@ def _split_range(amount: Amount) -> tuple[Amount, Amount]:
     return low, amount._replace(high=None, number=amount.high or amount.number)
 
 
-def _measures_another(reference: Amount, claim: Amount) -> bool:
-    has_both = bool(reference.attribute and claim.attribute)
-    return has_both and measured(reference) != measured(claim)
+def _measures_another(reference: Amount, stated: Amount) -> bool:
+    has_both = bool(reference.attribute and stated.attribute)
+    return has_both and measured(reference) != measured(stated)
 
 
 def measured(amount: Amount) -> str:
@@ -203,22 +203,22 @@ def measured(amount: Amount) -> str:
 
 
 def _is_near(
-    reference: Amount, value: float, claim_value: float, claim: Amount
+    reference: Amount, value: float, stated_value: float, stated: Amount
 ) -> bool:
-    if reference.dimension != CLOCK and not (value and claim_value):
-        return value == claim_value
-    apart = (value - claim_value) / (abs(claim_value) or 1.0)  # of midnight
-    if claim.bound and not reference.bound:
-        return 0 <= apart * claim.bound <= BOUND
-    if reference.dimension == CLOCK and not (reference.attribute and claim.attribute):
+    if reference.dimension != CLOCK and not (value and stated_value):
+        return value == stated_value
+    apart = (value - stated_value) / (abs(stated_value) or 1.0)  # of midnight
+    if stated.bound and not reference.bound:
+        return 0 <= apart * stated.bound <= BOUND
+    if reference.dimension == CLOCK and not (reference.attribute and stated.attribute):
         # Half past nine may be at night.
-        return is_same_time(value, claim_value)
+        return is_same_time(value, stated_value)
     if reference.dimension == 'temperature':
-        return abs(value - claim_value) <= DEGREES
-    is_exact = reference.size == claim.size or reference.dimension in CURRENCIES
-    if is_exact and not claim.rough:
-        return math.isclose(value, claim_value)
-    return abs(apart) <= (ROUGH if claim.rough else EXACT)
+        return abs(value - stated_value) <= DEGREES
+    is_exact = reference.size == stated.size or reference.dimension in CURRENCIES
+    if is_exact and not stated.rough:
+        return math.isclose(value, stated_value)
+    return abs(apart) <= (ROUGH if stated.rough else EXACT)
 
 
 def is_same_time(hour: float, other: float) -> bool:
@@ -242,58 +242,58 @@ def restate(knowledge: str, response: str) -> str:
     A response with every amount that agrees with one of the knowledge put as the
     knowledge has it: "90 minutes" for "about an hour and a half".
     """
-    claims = find_amounts(response)
-    index = index_amounts(knowledge) if claims else None
+    stated_amounts = find_amounts(response)
+    index = index_amounts(knowledge) if stated_amounts else None
     if not index or not index.amounts:
         return response
     parts: list[str] = []
     place = 0
-    for claim in _split_unknown_ranges(claims, response, index):
-        matches = index.matches(claim)
-        if not matches or _OLD.match(response, claim.end):
+    for stated in _split_unknown_ranges(stated_amounts, response, index):
+        matches = index.matches(stated)
+        if not matches or _OLD.match(response, stated.end):
             continue
         # Of several that agree, one that is written alike.
-        match = min(matches, key=partial(_is_unlike, claim))
+        match = min(matches, key=partial(_is_unlike, stated))
         if match.is_years:
             continue
-        start, quote = claim.qualified_start, _quote(knowledge, match, claim)
-        if (match.bound, match.rough) == (claim.bound, claim.rough):
-            if claim.bound:
+        start, quote = stated.qualified_start, _quote(knowledge, match, stated)
+        if (match.bound, match.rough) == (stated.bound, stated.rough):
+            if stated.bound:
                 quote = knowledge[match.qualified_start : match.start] + quote
             else:
-                start = claim.start
+                start = stated.start
         parts.append(response[place:start])
-        quote, place = _fit_full_stop(quote, response, claim.end)
+        quote, place = _fit_full_stop(quote, response, stated.end)
         parts.append(quote)
     return ''.join([*parts, response[place:]])
 
 
-def _is_unlike(claim: Amount, amount: Amount) -> tuple[bool, bool]:
-    return amount.dimension != claim.dimension, amount.size != claim.size
+def _is_unlike(stated: Amount, amount: Amount) -> tuple[bool, bool]:
+    return amount.dimension != stated.dimension, amount.size != stated.size
 
 
 def _split_unknown_ranges(
-    claims: Sequence[Amount], response: str, index: AmountIndex
+    stated_amounts: Sequence[Amount], response: str, index: AmountIndex
 ) -> Iterator[Amount]:
-    """Claims, with the ends of times of day that are no range of the knowledge."""
-    for claim in claims:
-        is_hours = claim.dimension == CLOCK and claim.high is not None
-        if is_hours and not index.matches(claim):
+    """Amounts, with the ends of times of day that are no range of the knowledge."""
+    for stated in stated_amounts:
+        is_hours = stated.dimension == CLOCK and stated.high is not None
+        if is_hours and not index.matches(stated):
             ends = scan_amounts(response)
-            yield from (end for end in ends if claim.start <= end.start < claim.end)
+            yield from (end for end in ends if stated.start <= end.start < stated.end)
         else:
-            yield claim
+            yield stated
 
 
-def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
+def _quote(knowledge: str, match: Amount, stated: Amount) -> str:
     """An amount as the knowledge has it; of a range of times, the end that is meant."""
     text = knowledge[match.start : match.end]
-    is_time = CLOCK in (claim.dimension, match.dimension)
-    if not is_time or claim.high is not None or match.high is None:
+    is_time = CLOCK in (stated.dimension, match.dimension)
+    if not is_time or stated.high is not None or match.high is None:
         return text
     first, *rest = RANGE_DASH.split(text)
     first = first.removesuffix('.')
-    return first if not rest or is_same_time(match.value, claim.value) else rest[-1]
+    return first if not rest or is_same_time(match.value, stated.value) else rest[-1]
 
 
 def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:
@@ -306,7 +306,7 @@ def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:
 
 # A statement is compared with several parts of its knowledge, and again for mistakes.
 @lru_cache(maxsize=512)
-def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
+def unsupported_amounts(knowledge: str, response: str) -> tuple[Amount, ...]:
     """
     The amounts of a response that the knowledge cannot support: none of its amounts
     agrees with them, and none of their sums, differences and shares.
@@ -314,26 +314,26 @@ def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
     Left to the detector are bounds and rounded amounts, and small numbers in words,
     which may count what the knowledge lists.
 
-    >>> [a.number for a in find_unsupported('It has 3-5 floors.', 'It has 3 or 7.')]
+    >>> [a.number for a in unsupported_amounts('It has 3-5 floors.', 'It has 3 or 7.')]
     [3.0, 7.0]
     """
-    claims = find_amounts(response)
-    if not claims:
+    stated_amounts = find_amounts(response)
+    if not stated_amounts:
         return ()
     index = index_amounts(knowledge)
-    return tuple(c for c in claims if not _may_be_supported(c, response, index))
+    return tuple(a for a in stated_amounts if not _may_be_supported(a, response, index))
 
 
-def _may_be_supported(claim: Amount, response: str, index: AmountIndex) -> bool:
-    if index.has(claim):
+def _may_be_supported(stated: Amount, response: str, index: AmountIndex) -> bool:
+    if index.has(stated):
         return True
-    if _has_other_unit(claim, index):
+    if _has_other_unit(stated, index):
         return False
     return (
-        _is_loose(claim, response, index)
+        _is_loose(stated, response, index)
         # What is written as a range may be two amounts of the knowledge.
-        or (claim.high is not None and all(map(index.has, _split_range(claim))))
-        or _is_derived(claim, index.amounts)
+        or (stated.high is not None and all(map(index.has, _split_range(stated))))
+        or _is_derived(stated, index.amounts)
     )
 
 
@@ -342,35 +342,35 @@ def conflicts(knowledge: str, response: str) -> bool:
     Whether a response has an unsupported amount in a unit of what the knowledge
     measures, too. Bare numbers may count something else.
     """
-    unsupported = find_unsupported(knowledge, response)
+    unsupported = unsupported_amounts(knowledge, response)
     if not unsupported:
         return False
     measured = index_amounts(knowledge).dimensions - {''}
-    return any(claim.dimension in measured for claim in unsupported)
+    return any(stated.dimension in measured for stated in unsupported)
 
 
-def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
-    if claim.rough:
+def _is_loose(stated: Amount, response: str, index: AmountIndex) -> bool:
+    if stated.rough:
         return True
-    if claim.bound:
+    unit = stated.dimension, stated.size
+    if stated.bound:
         # Of two bounds, the numbers must agree; one may deny the other: "nobody under
         # 16" are those "aged 16 and over".
-        if claim.dimension not in index.bounded:
+        if stated.dimension not in index.bounded:
             return True
-        opposite = [a for a in index.with_digits(claim) if a.bound == -claim.bound]
-        unit = claim.dimension, claim.size
+        opposite = [a for a in index.with_digits(stated) if a.bound == -stated.bound]
         is_opposite = any((a.dimension, a.size) == unit for a in opposite)
         return is_opposite and _DENIES.search(response) is not None
-    if _is_hour_in_words(claim):
+    if _is_hour_in_words(stated):
         return True
-    if claim.is_words and claim.high is None:
+    if stated.is_words and stated.high is None:
         # "A day" is rarely a measure, unless the knowledge has "half a day".
-        most = 1 if claim.dimension else MOST_COUNTED
-        is_halved = claim.digits == 1 and (claim.dimension, claim.size) in index.halved
-        is_measure = is_halved and not is_rate(response, claim.start)
-        if claim.digits <= most and not is_measure:
+        most = 1 if stated.dimension else MOST_COUNTED
+        is_halved = stated.digits == 1 and unit in index.halved
+        is_measure = is_halved and not is_rate(response, stated.start)
+        if stated.digits <= most and not is_measure:
             return True
-    return _AGE.match(response, max(0, claim.start - 2)) is not None
+    return _AGE.match(response, max(0, stated.start - 2)) is not None
 
 
 def _is_hour_in_words(amount: Amount) -> bool:
@@ -378,33 +378,33 @@ def _is_hour_in_words(amount: Amount) -> bool:
     return amount.is_words and amount.dimension == CLOCK and amount.high is None
 
 
-def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
+def _has_other_unit(stated: Amount, index: AmountIndex) -> bool:
     """Whether the knowledge has the same digits with a unit of another size."""
-    if claim.dimension in ('', CLOCK):
+    if stated.dimension in ('', CLOCK):
         return False
-    unit = (claim.dimension, claim.value)
-    alike = index.with_digits(claim)
+    unit = (stated.dimension, stated.value)
+    alike = index.with_digits(stated)
     return any(a.dimension and (a.dimension, a.value) != unit for a in alike)
 
 
-def _is_derived(claim: Amount, amounts: Sequence[Amount]) -> bool:
+def _is_derived(stated: Amount, amounts: Sequence[Amount]) -> bool:
     """Whether an amount is a sum, a difference or a share of two of the knowledge."""
     ends = [e for a in amounts for e in (_split_range(a) if a.is_years else (a,))]
     if not 2 <= len(ends) <= MOST_COMBINED:
         return False
-    return any(_gives(first, second, claim) for first, second in combinations(ends, 2))
+    return any(_gives(first, second, stated) for first, second in combinations(ends, 2))
 
 
-def _gives(first: Amount, second: Amount, claim: Amount) -> bool:
-    target = claim.value
-    if claim.dimension == 'share':
+def _gives(first: Amount, second: Amount, stated: Amount) -> bool:
+    target = stated.value
+    if stated.dimension == 'share':
         quotients = ((first.value, second.value), (second.value, first.value))
         return any(
             abs(100 * part / whole - target) <= ROUGH * target
             for part, whole in quotients
             if whole
         )
-    if {first.dimension, second.dimension} == {'', 'time'} and not claim.dimension:
+    if {first.dimension, second.dimension} == {'', 'time'} and not stated.dimension:
         year, span = (first, second) if not first.dimension else (second, first)
         years = span.value / UNITS['year'][1]
         if abs(abs(target - year.value) - years) < 0.5:
@@ -412,13 +412,13 @@ def _gives(first: Amount, second: Amount, claim: Amount) -> bool:
     if first.dimension != second.dimension:
         return False
     # The difference of two years is a time.
-    is_years = claim.dimension == 'time' and not first.dimension
-    if not is_years and first.dimension != claim.dimension and claim.dimension:
+    is_years = stated.dimension == 'time' and not first.dimension
+    if not is_years and first.dimension != stated.dimension and stated.dimension:
         return False
-    unit = claim.size if is_years else 1.0
+    unit = stated.size if is_years else 1.0
     for value in (first.value + second.value, abs(first.value - second.value)):
-        near = claim._replace(rough=True, number=value * unit / claim.size)
-        if _is_near(near, value * unit, target, claim) and value:
+        near = stated._replace(rough=True, number=value * unit / stated.size)
+        if _is_near(near, value * unit, target, stated) and value:
             return True
     return False
 

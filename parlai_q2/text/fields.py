@@ -2,8 +2,8 @@
 The fields of records, read back from the sentences that :mod:`parlai_q2.text.records`
 writes: "The owner of R-12 is Bea Okoye." is the field "owner" of the record "R-12".
 
-Which field words name is told by their stems, and by the role that sets one field of a
-kind apart from another, as "last month" and "this month" do.
+Which field words name is told by their first five letters, and by the role that sets
+one field of a kind apart from another, as "last month" and "this month" do.
 """
 
 import re

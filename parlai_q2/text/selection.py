@@ -2,7 +2,7 @@
 Finds the sentences of a long text that could support a statement or answer a question,
 and those of a long response that its knowledge covers least.
 
-Sentences are matched by their words, cut to a stem of five letters and weighted by
+Sentences are matched by their words, cut to their first five letters and weighted by
 their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza
 2009). Function words do not count.
 """
@@ -38,8 +38,8 @@ _WORD = re.compile(r'\w+')
 @lru_cache(maxsize=1024)
 def stems(text: str) -> frozenset[str]:
     """
-    The stems of a text's words, which are their first :data:`STEM` letters, without
-    function words. Apostrophes separate words.
+    The first :data:`STEM` letters of each of a text's words, in place of its stem, but
+    for function words. No stemmer is used. Apostrophes separate words.
 
     >>> sorted(stems('The Angara flows out of it.'))
     ['angar', 'flows']
@@ -92,7 +92,7 @@ class SentenceIndex:
 
     @cached_property
     def stems(self) -> list[frozenset[str]]:
-        """The stems of each sentence."""
+        """The :func:`stems` of each sentence."""
         return [stems(sentence.text) for sentence in self.sentences]
 
     @cached_property

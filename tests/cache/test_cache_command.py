@@ -7,7 +7,7 @@ from parlai_q2.cache import ScoreCache, default_cache_path
 from parlai_q2.cli.commands import run_command
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.scorers.calibrated import ExtendedScorer
+from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 from parlai_q2.scripts import cache as command_module
 from parlai_q2.signature import Signature, digits
 from tests.cache.counting import scores
@@ -73,7 +73,9 @@ def opt(*arguments):
 
 
 def is_cached(*arguments, default=False):
-    return isinstance(scorer_from_opt(opt(*arguments), cache=default), ExtendedScorer)
+    return isinstance(
+        scorer_from_opt(opt(*arguments), cache=default), CalibratedCachedScorer
+    )
 
 
 def test_a_command_chooses_its_default_and_a_person_overrules_it():

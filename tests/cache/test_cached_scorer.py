@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.cache import ScoreCache
 from parlai_q2.q2.metric import Q2Models
-from parlai_q2.scorers.calibrated import ExtendedScorer
+from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scorers.shell import make_pair
@@ -21,7 +21,7 @@ def path(tmp_path):
 
 
 def cached(path, recipe='a'):
-    return ExtendedScorer(CountingScorer(recipe), store=ScoreCache(path))
+    return CalibratedCachedScorer(CountingScorer(recipe), store=ScoreCache(path))
 
 
 def test_only_what_is_missing_is_scored_and_in_one_call(path):
@@ -41,7 +41,7 @@ def test_a_run_that_dies_has_kept_its_finished_chunks(path):
                 raise KeyboardInterrupt
             return super().score_texts(examples)
 
-    dying = ExtendedScorer(Dying(), store=ScoreCache(path))
+    dying = CalibratedCachedScorer(Dying(), store=ScoreCache(path))
     dying.reuse.chunk = 10
     with pytest.raises(KeyboardInterrupt):
         dying.score(examples(35))
@@ -60,8 +60,8 @@ def toy_q2():
 @pytest.mark.parametrize('make', [toy_q2, lambda: ConsistencyScorer(ToyNliModel())])
 def test_scores_of_real_scorers_come_back_equal(path, make):
     pairs = [*examples(5), Example('Bees have 5 eyes.', 'They have five.')]
-    first = ExtendedScorer(make(), store=ScoreCache(path)).score(pairs)
-    again = ExtendedScorer(make(), store=ScoreCache(path))
+    first = CalibratedCachedScorer(make(), store=ScoreCache(path)).score(pairs)
+    again = CalibratedCachedScorer(make(), store=ScoreCache(path))
     assert again.score(pairs) == first == make().score(pairs)
     assert again.reuse.misses == 0
 
@@ -69,13 +69,13 @@ def test_scores_of_real_scorers_come_back_equal(path, make):
 def test_stored_scores_say_what_is_wrong_even_those_of_older_versions(path):
     scorer = ConsistencyScorer(ToyNliModel())
     example = Example('The race is 42 km long.', 'The race is 42 miles long.')
-    (new,) = ExtendedScorer(scorer, store=ScoreCache(path)).score([example])
+    (new,) = CalibratedCachedScorer(scorer, store=ScoreCache(path)).score([example])
     assert str(new.claims[0].mistake) == 'number (reply: 42 miles; passage: 42 km)'
     signature, pair = str(scorer.signature), make_pair(example)
     (stored,) = ScoreCache(path).get(signature, [pair]).values()
     assert stored.claims == new.claims
     claims = tuple(replace(claim, mistake=None) for claim in new.claims)
     ScoreCache(path).put(signature, {pair: replace(new, claims=claims)})
-    again = ExtendedScorer(scorer, store=ScoreCache(path))
+    again = CalibratedCachedScorer(scorer, store=ScoreCache(path))
     assert again.score([example]) == [new]
     assert again.reuse.hits == 1

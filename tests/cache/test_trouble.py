@@ -21,7 +21,7 @@ from parlai_q2.cache import CREATE, VERSION, ScoreCache
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import locked
-from parlai_q2.scorers.calibrated import ExtendedScorer
+from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 
 # SQLite's page.
@@ -39,7 +39,7 @@ def path(tmp_path):
 
 def scored(cache):
     """The scorer with a cache, after it has scored as it does without one."""
-    scorer = ExtendedScorer(CountingScorer(), store=cache)
+    scorer = CalibratedCachedScorer(CountingScorer(), store=cache)
     for _ in range(2):
         assert scorer.score(examples(20)) == CountingScorer().score(examples(20))
     return scorer
@@ -187,10 +187,10 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     code = """
     import resource, signal, sys
     from parlai_q2.cache import ScoreCache
-    from parlai_q2.scorers.calibrated import ExtendedScorer
+    from parlai_q2.scorers.calibrated import CalibratedCachedScorer
     from tests.cache.counting import CountingScorer, examples
     cache = ScoreCache(sys.argv[1])
-    scorer = ExtendedScorer(CountingScorer(), store=cache)
+    scorer = CalibratedCachedScorer(CountingScorer(), store=cache)
     scorer.score(examples(20))
     # No file may grow any more: to SQLite, a disk without room.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -12,7 +12,7 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, MissingPackageError, RecordError
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.calibrated import ExtendedScorer, shifted
+from parlai_q2.scorers.calibrated import CalibratedCachedScorer, shifted
 from parlai_q2.signature import assumed
 from tests.files import read_lines, write_lines
 
@@ -122,7 +122,7 @@ def mine(tmp_path_factory):
 def test_probabilities_assume_the_prior_of_the_pairs(mine):
     path, written = mine
     assert written['calibration']['prior'] == 0.8
-    scorer = ExtendedScorer(Guess(), path)
+    scorer = CalibratedCachedScorer(Guess(), path)
     assert (scorer.prior, Guess.prior) == (0.8, 0.5)
     assert '|prior:0.8|' in str(scorer.signature)
     examples, _ = guesses()
@@ -153,7 +153,7 @@ def test_pairs_without_a_verdict_are_left_out_and_counted(mine):
 def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     path, written = mine
     shift, at = (written['calibration'][n] for n in ('shift', 'threshold'))
-    scorer = ExtendedScorer(Guess(), path)
+    scorer = CalibratedCachedScorer(Guess(), path)
     responses = ['a 0.9', 'b 0.05', 'wow 0.4', ' ']
     high, low, generic, blank = scorer.score([Example('k', r) for r in responses])
     assert high.value == shifted(0.9, shift) > at
@@ -161,7 +161,7 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     assert (generic.label, generic.value) == (Label.GENERIC, shifted(0.4, shift))
     assert blank.label == Label.NOT_VERIFIABLE
     assert high.signature == str(scorer.signature)
-    strict = ExtendedScorer(Guess(), path, threshold=0.999)
+    strict = CalibratedCachedScorer(Guess(), path, threshold=0.999)
     assert strict.score([Example('k', 'a 0.9')])[0].label == Label.INCONSISTENT
 
 
@@ -172,10 +172,10 @@ def test_a_calibration_of_another_scorer_is_refused(mine):
     other = Guess()
     other.settings = {'from': 'the air'}
     with pytest.raises(ConfigError, match="from 'the text', now 'the air'"):
-        ExtendedScorer(other, path)
+        CalibratedCachedScorer(other, path)
     changed = Guess()
     changed.settings = {'from': 'the text', 'nli_engine': 'transformers-float32'}
-    assert ExtendedScorer(changed, path).threshold > 0
+    assert CalibratedCachedScorer(changed, path).threshold > 0
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_broken_file_is_named(mine, tmp_path, change, named):
     bad = tmp_path / 'bad.json'
     bad.write_text(json.dumps({'calibration': {**written['calibration'], **change}}))
     with pytest.raises(ConfigError, match=f'bad.json.*{named}'):
-        ExtendedScorer(Guess(), str(bad))
+        CalibratedCachedScorer(Guess(), str(bad))
 
 
 def test_labels_have_many_names(tmp_path):

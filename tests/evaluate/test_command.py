@@ -142,7 +142,7 @@ def test_dialogue_nli_has_the_settings_of_the_paper():
 
 
 def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
-    from parlai_q2.scorers.calibrated import ExtendedScorer
+    from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 
     opt = {
         'scorers': 'q2,overlap',
@@ -151,13 +151,13 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
         'ablations': True,
     }
     scorers = scorers_from_opt(opt, 'q2_wow')
-    assert isinstance(scorers['q2'], ExtendedScorer)
-    assert not isinstance(scorers['overlap'], ExtendedScorer)
+    assert isinstance(scorers['q2'], CalibratedCachedScorer)
+    assert not isinstance(scorers['overlap'], CalibratedCachedScorer)
     assert len(variants_from_opt(opt)) == 2
     assert len(variants_from_opt({**opt, 'multi': True})) == 3
     assert variants_from_opt({**opt, 'ablations': False}) == {}
     bare = scorers_from_opt({**opt, 'cache': False}, 'q2_wow')
-    assert not isinstance(bare['q2'], ExtendedScorer)
+    assert not isinstance(bare['q2'], CalibratedCachedScorer)
 
 
 @pytest.mark.slow

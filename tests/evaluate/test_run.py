@@ -12,7 +12,7 @@ from parlai_q2.evaluate.report import SetReport, to_dict, write_report
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.scorers.calibrated import ExtendedScorer
+from parlai_q2.scorers.calibrated import CalibratedCachedScorer
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Span
@@ -74,7 +74,7 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     stopped, after = Counting(stop_after=8), Counting()
 
     def run(scorer):
-        cached = ExtendedScorer(scorer, store=ScoreCache(tmp_path / 's.sqlite'))
+        cached = CalibratedCachedScorer(scorer, store=ScoreCache(tmp_path / 's.sqlite'))
         return evaluate(SET, {'mine': cached}, rounds=5)
 
     with pytest.raises(KeyboardInterrupt):

@@ -46,4 +46,4 @@ def test_the_tokenizer_is_there_without_the_model(monkeypatch):
     config = load_preset('mini').model('nli')
     monkeypatch.setattr(SequenceNliModel, '_load', None)  # whoever calls it fails
     model = SequenceNliModel(config, config.settings.get('labels'))
-    assert len(model.tokenizer().ids('The café opened.')) > 3
+    assert len(model.load_tokenizer().ids('The café opened.')) > 3

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.text.addresses import has_unknown_address
-from parlai_q2.text.agreement import find_unsupported
+from parlai_q2.text.agreement import unsupported_amounts
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
 
 @pytest.mark.parametrize('response', ['Call 30 1234 567.', 'Call 1234567.'])
 def test_digits_of_a_telephone_number_are_no_amounts(response):
-    assert not find_unsupported('Call 030 1234567.', 'Call 030 1234567.')
-    assert find_unsupported('Call 030 1234567.', response)
+    assert not unsupported_amounts('Call 030 1234567.', 'Call 030 1234567.')
+    assert unsupported_amounts('Call 030 1234567.', response)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_digits_of_a_telephone_number_are_no_amounts(response):
 )
 def test_what_only_looks_like_a_telephone_number(knowledge, response):
     assert not has_unknown_address(knowledge, response)
-    assert not find_unsupported(knowledge, response)
+    assert not unsupported_amounts(knowledge, response)

@@ -9,9 +9,9 @@ from parlai_q2.text.agreement import (
     MOST_COMPARED,
     agrees,
     conflicts,
-    find_unsupported,
     known_share,
     restate,
+    unsupported_amounts,
 )
 from parlai_q2.text.amounts import find_amounts
 
@@ -124,7 +124,7 @@ def test_of_many_amounts_few_are_compared(known, text, monkeypatch):
     monkeypatch.setattr(agreement, 'agrees', count)
     numbers = range(1000, 9000, 4)
     knowledge, response = ('; '.join(map(f.format, numbers)) for f in (known, text))
-    find_unsupported(knowledge, response)
+    unsupported_amounts(knowledge, response)
     assert len(numbers) <= len(compared) <= 3 * MOST_COMPARED * len(numbers)
 
 
@@ -137,5 +137,5 @@ def read_sheet():
 
 @pytest.mark.parametrize('knowledge, right, wrong', list(read_sheet()))
 def test_amounts_of_replies_are_known_or_not(knowledge, right, wrong):
-    assert not [text for text in right if find_unsupported(knowledge, text)]
-    assert not [text for text in wrong if not find_unsupported(knowledge, text)]
+    assert not [text for text in right if unsupported_amounts(knowledge, text)]
+    assert not [text for text in wrong if not unsupported_amounts(knowledge, text)]
