@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from parlai_q2.retrieve.measure import GoldTurn, read_turns
+from parlai_q2.retrieve.measure import GoldTurn, read_gold_turns
 from parlai_q2.retrieve.words import CHAT_WORDS, split_words
 
 # A word is measured if it was seen this often; with this many more sightings at PRIOR,
@@ -51,7 +51,7 @@ def fit(turns: Iterable[GoldTurn]) -> dict[str, float]:
 
 
 if __name__ == '__main__':
-    turns = read_turns(Path(sys.argv[1]))
+    turns = read_gold_turns(Path(sys.argv[1]))
     weights = fit(turn for turn in turns if turn.gold and not turn.is_held_out)
     text = json.dumps(weights, ensure_ascii=False, indent=0)
     CHAT_WORDS.write_text(text + '\n', encoding='utf-8')

@@ -5,7 +5,7 @@ Measures the processor time of a record, beside model inference::
 
 A scorer reads a file in chunks, as ``parlai_q2 score`` does, but random scores stand in
 for what its classifier computes. Without a file, it reads a few thousand pairs of the
-sample, as :mod:`parlai_q2.benchmark.scale` writes them.
+sample, as :mod:`parlai_q2.bench.scale` writes them.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from parlai_q2.benchmark.measuring import sample
-from parlai_q2.benchmark.scale import write_records
+from parlai_q2.bench.measuring import sample
+from parlai_q2.bench.scale import write_records
 from parlai_q2.cli.log import run_module
 from parlai_q2.io.read import read_records
 from parlai_q2.io.write import encode_line

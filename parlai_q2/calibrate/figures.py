@@ -24,7 +24,7 @@ BEFORE, HELD_OUT = 'as it was', 'calibrated, held out'
 def all_figures(calibrated: Calibrated, threshold: float, folder: Path) -> list[Path]:
     """
     Draw ROC and precision-recall curves, reliability diagrams and histograms by class.
-    Errors are those of :func:`parlai_q2.evaluate.figures.all_figures`.
+    Errors are those of :func:`parlai_q2.evaluate.set_figures.all_figures`.
 
     :param threshold: the scorer's threshold before it was calibrated.
     :return: the files, PNG and SVG.

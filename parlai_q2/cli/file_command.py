@@ -182,7 +182,7 @@ def add_file_options(group: OptionGroup, infile: str) -> None:
     )
 
 
-class FilesRun:
+class JobRunner:
     """
     Processes files with an engine, resumes those that a stopped run began, and logs the
     progress, with a bar.
@@ -327,7 +327,7 @@ def run_command_on_files(
     show: Callable[[list[Line]], None] | None = None,
 ) -> JsonObject:
     """
-    Process the files that ``--infile`` and ``--outfile`` name; see :class:`FilesRun`.
+    Process the files that ``--infile`` and ``--outfile`` name; see :class:`JobRunner`.
     """
     for option in ('infile', 'outfile'):
         given_file(opt, option)
@@ -339,7 +339,7 @@ def run_command_on_files(
     outputs = plan_outputs(str(opt['infile']), str(opt['outfile']), opt['out_format'])
     outputs.check()
     with engine_from_opt(opt, job) as engine:
-        run = FilesRun(
+        run = JobRunner(
             outputs, engine, job, name, format=opt.get('format'), size=size, show=show
         )
         return run.process(bool(opt.get('allow_errors')))

@@ -8,7 +8,7 @@ from typing import Any
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import Metrics, response_level
-from parlai_q2.evaluate.measures import Measure, Scored, passages
+from parlai_q2.evaluate.measures import Scored, ScoreTable, passages
 from parlai_q2.evaluate.sets import (
     AnnotatedResponse,
     AnnotatedSet,
@@ -37,7 +37,7 @@ Counting = Callable[[str, int, str], Any]
 
 def score_pairs(
     name: str, scorer: Scorer, pairs: Iterable[Pair], counting: Counting | None = None
-) -> Measure:
+) -> ScoreTable:
     """Score (knowledge, response) pairs, each once."""
     distinct = list(dict.fromkeys(pairs))
     scores: dict[Pair, Score] = {}
@@ -49,10 +49,10 @@ def score_pairs(
             scores.update(zip(chunk, chunk_scores, strict=True))
             if bar:
                 bar.update(len(chunk))
-    return Measure(name, str(scorer.signature), scorer.threshold, scores)
+    return ScoreTable(name, str(scorer.signature), scorer.threshold, scores)
 
 
-def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
+def without_nli(q2: ScoreTable, name: str, scorer: Scorer) -> ScoreTable:
     """
     Derive the scores of Q2 without NLI from the part ``q2_f1`` of Q2's scores, since
     both ask the same questions; ``scorer`` only gives its signature and threshold.
@@ -71,7 +71,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
         scores[pair] = Score(
             value, label, score.claims, score.fallback, signature=signature
         )
-    return Measure(name, signature, scorer.threshold, scores)
+    return ScoreTable(name, signature, scorer.threshold, scores)
 
 
 # Options of Q2, by the name of the setting. "-top-n" and "-filter personal" are the
@@ -96,8 +96,8 @@ class Evaluation:
     """
 
     annotated: AnnotatedSet
-    measures: tuple[Measure, ...]
-    variants: tuple[Measure, ...] = ()
+    measures: tuple[ScoreTable, ...]
+    variants: tuple[ScoreTable, ...] = ()
     same_dialogue: tuple[Pair, ...] = ()
     random_dialogue: tuple[Pair, ...] = ()
     rounds: int = ROUNDS
@@ -148,7 +148,7 @@ class Evaluation:
         return [f'Responses without a score, left out: {", ".join(missing)}.']
 
     def level(
-        self, measure: Measure, responses: Sequence[AnnotatedResponse]
+        self, measure: ScoreTable, responses: Sequence[AnnotatedResponse]
     ) -> Metrics:
         """A measure's metrics over responses of the set; computed once, then cached."""
         # The set keeps its responses alive, so their ids cannot be reused.
@@ -160,7 +160,7 @@ class Evaluation:
         return self._levels[key]
 
     def mean(
-        self, measure: Measure, responses: Sequence[Scored], part: str | None = None
+        self, measure: ScoreTable, responses: Sequence[Scored], part: str | None = None
     ) -> Interval | None:
         """
         A measure's mean over the responses that it has scored; None if there are none.
@@ -180,13 +180,13 @@ AGAINST_REPLIES = ('meteor',)
 
 def against_replies(
     name: str, scorer: Scorer, responses: Sequence[AnnotatedResponse]
-) -> Measure:
+) -> ScoreTable:
     """The scores of responses against their human replies, where there are any."""
     replies = {r.pair: r.gold for r in responses if r.gold}
     reply_scores = scorer.score(
         [Example(gold, pair[1]) for pair, gold in replies.items()]
     )
-    return Measure(
+    return ScoreTable(
         f'{name}, human reply',
         f'{scorer.signature}|reference:human_reply',
         scorer.threshold,
@@ -197,7 +197,7 @@ def against_replies(
 def evaluate(
     annotated: AnnotatedSet,
     scorers: Mapping[str, Scorer],
-    columns: Sequence[Measure] = (),
+    columns: Sequence[ScoreTable] = (),
     variants: Mapping[str, Scorer] | None = None,
     other_knowledge: bool = True,
     rounds: int = ROUNDS,
@@ -247,7 +247,7 @@ def evaluate(
     )
 
 
-def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
+def _check(annotated: AnnotatedSet, columns: Sequence[ScoreTable]) -> None:
     """Raise InputError if there is nothing to score, or a column of another set."""
     if not annotated.responses:
         raise InputError(f'The set {annotated.name} has no responses.')
@@ -262,11 +262,11 @@ def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
 
 def _measured(
     scorers: Mapping[str, Scorer], pairs: Sequence[Pair], counting: Counting | None
-) -> dict[str, Measure]:
+) -> dict[str, ScoreTable]:
     """
     Score pairs with each scorer; derive Q2 without NLI from Q2 if both are asked for.
     """
-    measures: dict[str, Measure] = {}
+    measures: dict[str, ScoreTable] = {}
     # Q2 comes first, since its scores contain those of Q2 without NLI.
     for name in sorted(scorers, key=lambda n: n.partition('@')[0] == Q2_F1):
         base, _, preset = name.partition('@')

@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from parlai_q2.claims import UNVERIFIABLE, Label, Score
-from parlai_q2.evaluate.measures import Measure, passages
+from parlai_q2.evaluate.measures import ScoreTable, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, percentiles, ratio
 from parlai_q2.scorers.base import label_of
@@ -168,11 +168,11 @@ Metrics = dict[str, Interval | None]
 
 
 def response_level(
-    measure: Measure,
+    measure: ScoreTable,
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,
-    reference: Measure | None = None,
+    reference: ScoreTable | None = None,
 ) -> Metrics:
     """
     A scorer's metrics over the consistent and inconsistent responses that it has
@@ -192,7 +192,7 @@ def response_level(
     return dict(zip((*CLASS_METRICS, *RANKED), metrics, strict=True))
 
 
-def _metrics(measure: Measure, scored: Sequence[AnnotatedResponse]) -> 'Statistic':
+def _metrics(measure: ScoreTable, scored: Sequence[AnnotatedResponse]) -> 'Statistic':
     """Computes :data:`CLASS_METRICS` and :data:`RANKED` of resamples."""
     import numpy as np
 
@@ -213,7 +213,7 @@ def _metrics(measure: Measure, scored: Sequence[AnnotatedResponse]) -> 'Statisti
 
 
 def three_way(
-    measure: Measure,
+    measure: ScoreTable,
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,

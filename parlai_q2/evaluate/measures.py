@@ -30,7 +30,7 @@ Scored = AnnotatedResponse | Pair
 
 
 @dataclass(frozen=True)
-class Measure:
+class ScoreTable:
     """
     The scores from a scorer, or from a column of a file.
 
@@ -79,7 +79,7 @@ def likeliest(score: Score) -> str | None:
     return max(stated, key=lambda finding: score.parts[finding])
 
 
-def by_likeliest_class(measure: Measure) -> Measure | None:
+def by_likeliest_class(measure: ScoreTable) -> ScoreTable | None:
     """
     A measure that calls a response consistent if entailment is the likeliest class, as
     the papers do before they merge the other classes; None without class probabilities.
@@ -92,7 +92,7 @@ def by_likeliest_class(measure: Measure) -> Measure | None:
         label = label_of(value, DEFAULT_THRESHOLD)
         scores[pair] = replace(score, value=value, label=label)
     name = f'{measure.name}, likeliest class'
-    return Measure(name, measure.signature, DEFAULT_THRESHOLD, scores)
+    return ScoreTable(name, measure.signature, DEFAULT_THRESHOLD, scores)
 
 
 def passages(responses: Sequence[Scored]) -> list[str]:
@@ -107,7 +107,7 @@ def _pair(scored: Scored) -> Pair:
     return scored.pair if isinstance(scored, AnnotatedResponse) else scored
 
 
-def questions(measure: Measure, responses: Sequence[Scored]) -> dict[str, Cell]:
+def questions(measure: ScoreTable, responses: Sequence[Scored]) -> dict[str, Cell]:
     """
     Count a measure's questions about responses that it has scored.
 
@@ -127,7 +127,7 @@ def questions(measure: Measure, responses: Sequence[Scored]) -> dict[str, Cell]:
     }
 
 
-def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
+def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> ScoreTable:
     """
     Read a column of scores made elsewhere; cells without a score are left out.
 
@@ -176,7 +176,7 @@ def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
         pair: Score(value, label_of(value, DEFAULT_THRESHOLD), signature=signature)
         for pair, value in values.items()
     }
-    return Measure(name, signature, threshold, scores)
+    return ScoreTable(name, signature, threshold, scores)
 
 
 # The texts, besides NaN, that pandas and other tools write for a missing number.

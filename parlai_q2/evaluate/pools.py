@@ -14,7 +14,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from parlai_q2.claims import Label
-from parlai_q2.evaluate.measures import Measure, passages
+from parlai_q2.evaluate.measures import ScoreTable, passages
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse
 from parlai_q2.intervals import ROUNDS, SEED, intervals, ratio
 from parlai_q2.tables import Cell
@@ -114,7 +114,7 @@ SHARES = ('random', 'oracle', 'chosen', 'change', 'avoided')
 
 
 def choices(
-    measure: Measure,
+    measure: ScoreTable,
     pools: Sequence[AnnotatedPool],
     n: int | None = None,
     rounds: int = ROUNDS,
@@ -150,7 +150,7 @@ def choices(
 
 
 def _wrong_shares(
-    measure: Measure, pool: AnnotatedPool, n: int | None
+    measure: ScoreTable, pool: AnnotatedPool, n: int | None
 ) -> tuple[float, float, float]:
     """The probability of a wrong choice: at random, at best, and by the measure."""
     wrong = pool.wrong

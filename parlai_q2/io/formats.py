@@ -17,7 +17,7 @@ from parlai_q2.errors import Flaw, InputError
 from parlai_q2.io.fields import ALIASES
 from parlai_q2.io.files import Location, explain
 from parlai_q2.io.parquet import ENDINGS
-from parlai_q2.io.world_logs import COMMANDS_SKIPPED, read_turns
+from parlai_q2.io.world_logs import COMMANDS_SKIPPED, read_dialog
 from parlai_q2.json_values import read_json
 from parlai_q2.options import Word
 
@@ -187,7 +187,7 @@ def _find_jq_filter(line: str) -> str:
     return '.[]' if value and all(isinstance(item, dict) for item in value) else ''
 
 
-def _read_json(stream: TextIO) -> Iterator[Line]:
+def _read_json_lines(stream: TextIO) -> Iterator[Line]:
     """Records, or a ParlAI world log if the first line is a conversation."""
     before = []
     for line in stream:
@@ -345,7 +345,7 @@ def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
         if problem or not isinstance(dialog, list):
             yield Line(number, {}, problem or NO_DIALOG, (), flaw)
             continue
-        for turn, fields in read_turns(dialog):
+        for turn, fields in read_dialog(dialog):
             if fields is None:
                 commands += 1
             else:
@@ -359,7 +359,7 @@ def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
 
 # The readers of text formats, by the words of ``Format``.
 READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
-    Format.JSONL: _read_json,
+    Format.JSONL: _read_json_lines,
     # None: the header shows the separator
     Format.CSV: _read_delimited(None),
     Format.TSV: _read_delimited('\t'),

@@ -58,7 +58,7 @@ def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
     ]
 
 
-def read_turns(dialog: Sequence[object]) -> Iterator[tuple[int, JsonObject | None]]:
+def read_dialog(dialog: Sequence[object]) -> Iterator[tuple[int, JsonObject | None]]:
     """
     The turns of a line's ``dialog`` as records, each with its index; None for a
     command. Items that are not a pair of messages are skipped.

@@ -23,7 +23,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 from parlai.utils.typing import TShared
 
-from parlai_q2.evaluate.find import View
+from parlai_q2.evaluate.set_reader import View
 from parlai_q2.evaluate.sets import AnnotatedResponse, expand_aliases, narrow_words
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.options import plain

@@ -138,7 +138,7 @@ def load_encoder(reference: str) -> TextEncoder:
 
 def _read_pooling(reference: str) -> tuple[Pooling, bool]:
     """Read how hidden states are pooled, and whether vectors have length 1."""
-    modules = _read_json(reference, 'modules.json')
+    modules = _read_config(reference, 'modules.json')
     if not isinstance(modules, list):
         return Pooling.MEAN, True
     kinds = [str(m.get('type', '')).rpartition('.')[2] for m in modules]
@@ -147,7 +147,7 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
         raise ModelError(
             f'{reference} has unsupported parts: {", ".join(sorted(unknown))}.'
         )
-    pooling = _read_json(reference, '1_Pooling/config.json')
+    pooling = _read_config(reference, '1_Pooling/config.json')
     modes: Mapping[str, Any] = pooling if isinstance(pooling, Mapping) else {}
     active = {
         name.removeprefix('pooling_mode_')
@@ -163,7 +163,7 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
     return pooling, 'Normalize' in kinds
 
 
-def _read_json(reference: str, name: str) -> Any:
+def _read_config(reference: str, name: str) -> Any:
     """Read a JSON file of a model; None if it has no such file."""
     from transformers.utils import cached_file
 

@@ -78,7 +78,7 @@ def find_rank(gold: str, texts: Sequence[str]) -> int:
     return keys.index(key) + 1 if key in keys else 0
 
 
-def read_turns(path: Path) -> Iterator[GoldTurn]:
+def read_gold_turns(path: Path) -> Iterator[GoldTurn]:
     """
     Read the turns of a file that have a history: JSON lines, csv or tsv, which may be
     packed with gzip or xz, with ``history`` and, where it is known what the reply rests

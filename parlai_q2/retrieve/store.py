@@ -134,7 +134,7 @@ class Store:
         """The documents by name."""
         with as_damaged_index(self.folder):
             entries = self._find(self._term(LAST, 'yes'), self._searcher.num_docs)
-            documents = [Document(**_read_json(entry, RECORD)) for entry in entries]
+            documents = [Document(**_parse_field(entry, RECORD)) for entry in entries]
         return {d.name: d for d in sorted(documents, key=lambda d: d.first)}
 
     def passages(self, keys: Sequence[int]) -> list[Passage]:
@@ -227,12 +227,12 @@ def _order(hit: Hit) -> tuple[float, str, int]:
     return -hit.score, source.file if source else '', hit.key
 
 
-def _read_json(entry: Any, field: str) -> Any:
+def _parse_field(entry: Any, field: str) -> Any:
     return json.loads(bytes(entry.get_first(field)))
 
 
 def _read_passage(entry: object) -> Passage:
-    text, title, source = _read_json(entry, BODY)
+    text, title, source = _parse_field(entry, BODY)
     return Passage(text, title, Source(*source) if source else None)
 
 

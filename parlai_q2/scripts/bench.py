@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from parlai_q2.benchmark import candidates, measuring, scale
-from parlai_q2.benchmark.measuring import sample
+from parlai_q2.bench import candidates, measuring, scale
+from parlai_q2.bench.measuring import sample
 from parlai_q2.cli import log
 from parlai_q2.cli.commands import check_parlai
 from parlai_q2.cli.scorer_options import (

@@ -17,10 +17,16 @@ from parlai_q2.cli.scorer_options import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import MULTI, VARIANTS, evaluate
-from parlai_q2.evaluate.figures import all_figures
-from parlai_q2.evaluate.find import read_set
-from parlai_q2.evaluate.measures import Measure, read_column
-from parlai_q2.evaluate.report import NAME, SetReport, to_dict, to_text, write_report
+from parlai_q2.evaluate.measures import ScoreTable, read_column
+from parlai_q2.evaluate.set_figures import all_figures
+from parlai_q2.evaluate.set_reader import read_set
+from parlai_q2.evaluate.set_report import (
+    NAME,
+    SetReport,
+    to_dict,
+    to_text,
+    write_set_reports,
+)
 from parlai_q2.evaluate.sets import sampled
 from parlai_q2.figures.style import check_matplotlib
 from parlai_q2.intervals import ROUNDS, SEED
@@ -153,7 +159,7 @@ def run(opt: Options) -> JsonObject:
         reports.append(SetReport(evaluation))
     # Printed first, since writing to the folder may fail.
     log.show_result(to_text(reports))
-    written = write_report(reports, folder)
+    written = write_set_reports(reports, folder)
     sections = []
     for report in reports:
         drawn: list[Path] = []
@@ -215,7 +221,7 @@ def variants_from_opt(opt: Options) -> dict[str, Scorer]:
     }
 
 
-def columns_from_opt(opt: Options) -> list[Measure]:
+def columns_from_opt(opt: Options) -> list[ScoreTable]:
     """The columns that ``--score-columns`` names."""
     used_names = set(split_names(opt.get('scorers')))
     columns = []

@@ -28,7 +28,7 @@ from parlai_q2.retrieve.measure import (
     Recall,
     find_rank,
     measure_recall,
-    read_turns,
+    read_gold_turns,
 )
 from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.retrieve.search import QueryFrom, SearchBy
@@ -112,7 +112,7 @@ def run(opt: Options) -> Any:
         return hits
     turns = [
         turn
-        for turn in read_turns(Path(opt['infile']))
+        for turn in read_gold_turns(Path(opt['infile']))
         if turn.is_held_out or not opt['held_out']
     ]
     if opt['num_examples'] >= 0:

@@ -97,7 +97,7 @@ def read_records(text: str) -> tuple[str, list[int]] | None:
     """
     if '\n' not in text and not text.lstrip().startswith(('{', '[')):
         return None
-    parts: list[Statement | Cell] = [*_read_json(text)]
+    parts: list[Statement | Cell] = [*_read_json_statements(text)]
     if not parts:
         parts = list(_read_lines(_split_lines(text)))
         if not any(isinstance(part, Statement) for part in parts):
@@ -330,7 +330,7 @@ def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
     return statements, first + len(rows)
 
 
-def _read_json(text: str) -> list[Statement]:
+def _read_json_statements(text: str) -> list[Statement]:
     if not text.lstrip().startswith(('{', '[')):
         return []
     try:

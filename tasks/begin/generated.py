@@ -115,7 +115,7 @@ def build_message(turn: Turn) -> JsonObject:
     return message
 
 
-def read_turns(path: Path) -> list[Answered]:
+def read_answered(path: Path) -> list[Answered]:
     """Read the records with knowledge and a response; InputError if there are none."""
     turns = []
     for record, example in read_valid(path):
@@ -249,7 +249,7 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     opt = parser.parse_args(arguments)
     infile, outfile = Path(opt['infile']), Path(opt['outfile'])
     writable(outfile, infile)
-    turns, kinds = read_turns(infile), split_names(opt['kinds'])
+    turns, kinds = read_answered(infile), split_names(opt['kinds'])
     generator = ReplyAgent(opt) if set(CHANGES) & set(kinds) else None
     generic = ReplyAgent(opt, TEMPERATURE) if GENERIC in kinds else None
     maker = GeneratedExamples(

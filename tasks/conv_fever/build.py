@@ -32,7 +32,7 @@ from parlai_q2.tasks.conv_fever.reader import (
     ConvFeverExample,
 )
 from parlai_q2.tasks.wizard_of_wikipedia.build import build as build_wow
-from parlai_q2.tasks.wizard_of_wikipedia.reader import TRAIN, read_conversations
+from parlai_q2.tasks.wizard_of_wikipedia.reader import TRAIN, read_wizard_conversations
 from parlai_q2.text.pipeline import pipeline_name
 
 VERSION = '1.2'
@@ -109,7 +109,7 @@ def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
         # This comes first, because the pipeline may be missing.
         'entities': pipeline_name(),
     }
-    conversations = read_conversations(source)
+    conversations = read_wizard_conversations(source)
     of_fold = [*chain.from_iterable(map(consistent_examples, conversations))]
     finder = EntityFinder()
     writer = ResumableWriter(outfile, run)

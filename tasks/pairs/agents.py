@@ -11,7 +11,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.typing import TShared
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.find import View
+from parlai_q2.evaluate.set_reader import View
 from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.parlai.annotated_task import AnnotatedTaskTeacher
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs

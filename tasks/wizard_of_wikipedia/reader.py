@@ -59,7 +59,7 @@ class WizardConversation:
         return [i for i in places if turns[i].wizard and turns[i].checked]
 
 
-def read_conversations(path: Path) -> list[WizardConversation]:
+def read_wizard_conversations(path: Path) -> list[WizardConversation]:
     """
     Read the conversations of a file such as ``train.json``; a RecordError, with the
     conversation's number, if the file is another, empty or cut short.

@@ -24,9 +24,9 @@ EXCEPTIONS = {
     r'(parlai_q2 serve|UPSTREAM=\S+ serve|uvicorn|curl .*8080) ?.*': 'serves '
     'until it is stopped, or asks it; tests/serve runs what its pages show',
     r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
-    'tests/benchmark/test_scale.py parses it and runs a small one',
-    r'parlai_q2 bench --parts (candidates|filtering)\b.*': 'takes half an hour; '
-    'tests/benchmark/test_candidates.py and test_filtering.py run small ones',
+    'tests/bench/test_scale.py parses it and runs a small one',
+    r'parlai_q2 bench --parts candidates\b.*': 'takes half an hour; '
+    'tests/bench/test_candidates.py runs a small one',
 }
 
 

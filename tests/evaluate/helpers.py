@@ -2,7 +2,7 @@
 
 from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.measures import ScoreTable
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 
 GOOD, BAD, GENERIC = 'consistent', 'inconsistent', 'generic'
@@ -20,7 +20,7 @@ def measure(responses, values, name='mine', threshold=0.5, labels=None):
         getattr(r, 'pair', r): Score(value, label)
         for r, value, label in zip(responses, values, labels, strict=True)
     }
-    return Measure(name, f'{name}|made:by hand', threshold, scores)
+    return ScoreTable(name, f'{name}|made:by hand', threshold, scores)
 
 
 def evaluation(responses, values, name='small', crossed=(), rounds=50, **fields):

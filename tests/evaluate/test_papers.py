@@ -6,9 +6,9 @@ import pytest
 
 from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
-from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import nli_class, three_way
-from parlai_q2.evaluate.report import all_tables
+from parlai_q2.evaluate.set_reader import read_set
+from parlai_q2.evaluate.set_report import all_tables
 from parlai_q2.evaluate.tables import PaperBlock, find_blocks, merge
 from parlai_q2.evaluate.tables.annotations import agreement_table, krippendorff_alpha
 from parlai_q2.evaluate.tables.systems import generators_table, ratings_table

@@ -7,8 +7,8 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate import evaluation as running
 from parlai_q2.evaluate.evaluation import evaluate, score_pairs, without_nli
-from parlai_q2.evaluate.measures import Measure, read_column
-from parlai_q2.evaluate.report import SetReport, to_dict, write_report
+from parlai_q2.evaluate.measures import ScoreTable, read_column
+from parlai_q2.evaluate.set_report import SetReport, to_dict, write_set_reports
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
@@ -161,7 +161,7 @@ def test_a_sample_is_a_part_says_so_and_is_seeded():
 
 def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     run = evaluate(SET, {'mine': Counting()}, rounds=5)
-    write_report([SetReport(run)], tmp_path)
+    write_set_reports([SetReport(run)], tmp_path)
     column = read_column(f'{tmp_path}/scores_small.csv:mine')
     crossed = [response for context in SET.crossed for response in context]
     for response in (*SET.responses, *crossed):
@@ -175,6 +175,6 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
 def test_q2_without_nli_of_what_q2_cannot_read_is_not_verifiable():
     pair = ('Bees have five eyes.', 'q')
     unread = Score(0.5, Label.NOT_VERIFIABLE, parts={'language': 1.0})
-    q2 = Measure('q2', 'q2|a:b', 0.6, {pair: unread})
+    q2 = ScoreTable('q2', 'q2|a:b', 0.6, {pair: unread})
     score = without_nli(q2, 'q2_f1', toy_q2(False)).scores[pair]
     assert (score.value, score.label) == (0.5, Label.NOT_VERIFIABLE)

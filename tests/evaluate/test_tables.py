@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.report import all_tables
+from parlai_q2.evaluate.set_report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.tables.responses import difference_table
 from parlai_q2.intervals import Interval

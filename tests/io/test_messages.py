@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.io.read import read_records
-from parlai_q2.io.world_logs import read_turns
+from parlai_q2.io.world_logs import read_dialog
 from parlai_q2.rerank import read_pools
 from tests.files import write_lines
 
@@ -55,5 +55,5 @@ def test_rejects_values_that_are_no_messages(tmp_path, response):
 
 @pytest.mark.parametrize('text', [THOUGHT, PARTS, 'Five.'])
 def test_a_world_log_has_it_too(text):
-    [(_, fields)] = read_turns([[{'text': 'How many?'}, {'text': text}]])
+    [(_, fields)] = read_dialog([[{'text': 'How many?'}, {'text': text}]])
     assert fields['response'] == 'Five.'

@@ -28,7 +28,7 @@ FLOORS = (
     ('filtering',),
     ('scale',),
     ('cli',),
-    ('serve', 'benchmark'),
+    ('serve', 'bench'),
     ('parlai',),
     ('agents', 'tasks', '__main__'),
     ('zoo', 'scripts'),

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat.guards import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
+from parlai_q2.report.chat.access import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT
 from parlai_q2.report.chat.server import PageServer
 from parlai_q2.report.entries import read_turn
 from tests.conftest import ROOT

@@ -8,7 +8,7 @@ from tests.files import run_python
 
 CODE = """
 from parlai_q2.__main__ import main
-from parlai_q2.benchmark.measuring import peak_memory_mb
+from parlai_q2.bench.measuring import peak_memory_mb
 main()
 print(peak_memory_mb())
 """

@@ -9,7 +9,7 @@ from parlai_q2.tasks.begin.generated import (
     Answered,
     GeneratedExamples,
     is_kept,
-    read_turns,
+    read_answered,
     run,
 )
 from tests.files import read_lines, write_lines
@@ -100,7 +100,7 @@ def test_the_command_asks_any_agent_by_name(tmp_path):
         for turn in TURNS
     ]
     infile = write_lines(tmp_path / 'turns.jsonl', *lines)
-    assert read_turns(infile) == TURNS
+    assert read_answered(infile) == TURNS
     results = []
     for batch in ('1', '3'):
         outfile = tmp_path / f'made{batch}.jsonl'
@@ -116,4 +116,4 @@ def test_the_command_asks_any_agent_by_name(tmp_path):
 def test_a_file_without_a_turn_is_refused(tmp_path):
     path = write_lines(tmp_path / 'x.jsonl', {'knowledge': '', 'response': 'Yes.'})
     with pytest.raises(InputError, match='no record with knowledge'):
-        read_turns(path)
+        read_answered(path)

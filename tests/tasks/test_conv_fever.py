@@ -13,7 +13,7 @@ from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.build import build_fold
 from parlai_q2.tasks.conv_fever.corpus import draw_other
 from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile
-from parlai_q2.tasks.wizard_of_wikipedia.reader import read_conversations
+from parlai_q2.tasks.wizard_of_wikipedia.reader import read_wizard_conversations
 from tests.tasks.evaluating import messages
 from tests.tasks.wow_files import CONVERSATIONS, write_wow
 
@@ -138,7 +138,7 @@ def examples(built):
 
 
 def test_a_conversation_is_read_with_what_was_checked(source):
-    first = read_conversations(source)[0]
+    first = read_wizard_conversations(source)[0]
     assert (first.episode, first.topic) == (0, 'Marie Curie')
     assert first.passage == tuple(CONVERSATIONS[0][1])
     assert [t.wizard for t in first.turns] == [False, True] * 3
@@ -165,7 +165,7 @@ def test_conversations_have_the_turns_that_parlais_own_teacher_shows(
     ]
     ours = [
         (str(c.turns[i].checked), c.turns[i].text)
-        for c in read_conversations(source)
+        for c in read_wizard_conversations(source)
         for i in c.replies
     ]
     assert ours == turn_places
@@ -185,7 +185,7 @@ def test_conversations_have_the_turns_that_parlais_own_teacher_shows(
 def test_another_file_is_refused_with_the_place(tmp_path, text, line, problem):
     (tmp_path / 'x.json').write_text(text)
     with pytest.raises(RecordError, match=problem) as caught:
-        list(read_conversations(tmp_path / 'x.json'))
+        list(read_wizard_conversations(tmp_path / 'x.json'))
     assert caught.value.line == line
 
 

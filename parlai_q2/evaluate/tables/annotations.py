@@ -13,7 +13,7 @@ from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.measures import ScoreTable
 from parlai_q2.evaluate.pools import HALLUCINATION, choices, group_pools
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse, by_system_and_class
 from parlai_q2.evaluate.tables import Rows
@@ -181,7 +181,7 @@ def twins_table(evaluation: Evaluation) -> Table | None:
 
 
 def _twin_cells(
-    measure: Measure, twins: list[Twin], evaluation: Evaluation
+    measure: ScoreTable, twins: list[Twin], evaluation: Evaluation
 ) -> dict[str, Cell]:
     twins = [t for t in twins if t[0] in measure and t[1] in measure]
     if not twins:

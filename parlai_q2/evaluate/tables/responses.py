@@ -10,7 +10,7 @@ from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import response_level, three_way
 from parlai_q2.evaluate.measures import (
-    Measure,
+    ScoreTable,
     by_likeliest_class,
     likeliest,
     questions,
@@ -243,7 +243,7 @@ def f1_table(evaluation: Evaluation) -> Table | None:
 
 
 def _macro(
-    evaluation: Evaluation, measure: Measure, responses: Sequence[AnnotatedResponse]
+    evaluation: Evaluation, measure: ScoreTable, responses: Sequence[AnnotatedResponse]
 ) -> Cell:
     labelled = [r for r in measure.select_scored(responses) if r.label in CLASSES]
     if len({r.label for r in labelled}) < len(CLASSES):

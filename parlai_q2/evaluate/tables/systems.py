@@ -12,7 +12,7 @@ from typing import Any
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import PROPORTIONS, RESPONSES, correlation, system_level
-from parlai_q2.evaluate.measures import Measure, Scored, passages, questions
+from parlai_q2.evaluate.measures import Scored, ScoreTable, passages, questions
 from parlai_q2.evaluate.sets import (
     BINARY,
     RANDOM_DIALOGUE,
@@ -123,7 +123,7 @@ def _classes_of_systems(
 
 
 def _mean_without_nli(
-    measure: Measure, scored: Sequence[AnnotatedResponse]
+    measure: ScoreTable, scored: Sequence[AnnotatedResponse]
 ) -> float | None:
     values = [measure.score(r).parts.get('q2_f1') for r in scored]
     if not values or None in values:
@@ -131,7 +131,7 @@ def _mean_without_nli(
     return float(measure.values(scored, 'q2_f1').mean())
 
 
-def _settings(evaluation: Evaluation) -> list[Measure]:
+def _settings(evaluation: Evaluation) -> list[ScoreTable]:
     """Q2 and its variants; empty if there are no variants."""
     by_q2 = [m for m in evaluation.measures if m.name.partition('@')[0] == Q2]
     return [*by_q2, *evaluation.variants] if evaluation.variants else []

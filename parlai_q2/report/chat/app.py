@@ -29,9 +29,9 @@ from starlette.types import ASGIApp
 
 from parlai_q2.errors import Q2Error
 from parlai_q2.json_values import JsonObject
-from parlai_q2.report.chat.guards import (
+from parlai_q2.report.chat.access import (
     Access,
-    Guarded,
+    CheckedApp,
     answer_refusal,
     read_message,
     read_place,
@@ -178,7 +178,7 @@ def make_app(host: ChatHost, page: str, access: Access) -> ASGIApp:
             kind: answer_error for kind in (HTTPException, Q2Error, Exception)
         },
     )
-    return Guarded(app, access)
+    return CheckedApp(app, access)
 
 
 def _explain(error: Exception, private: bool) -> str:

@@ -14,8 +14,8 @@ from typing import Any
 
 import uvicorn
 
+from parlai_q2.report.chat.access import Access
 from parlai_q2.report.chat.app import ChatHost, ServedConversation, make_app
-from parlai_q2.report.chat.guards import Access
 from parlai_q2.report.page import render_chat
 from parlai_q2.web import listen, make_config
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from parlai_q2.benchmark.measuring import sample
+from parlai_q2.bench.measuring import sample
 from parlai_q2.models.batches import equal_batches
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer

@@ -17,7 +17,7 @@ from tests.models.converted.sums import constant_encoder
 SCORE = """
 import json, sys
 from parlai_q2 import Example, load_scorer
-from parlai_q2.benchmark.measuring import sample
+from parlai_q2.bench.measuring import sample
 chosen = sample()[: int(sys.argv[2])]
 examples = [Example(f['knowledge'], f['response']) for f in chosen]
 scores = load_scorer(sys.argv[1]).score(examples)

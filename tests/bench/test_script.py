@@ -9,7 +9,7 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError, MissingPackageError, UnknownNameError
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scripts import bench
-from tests.benchmark.test_measuring import models
+from tests.bench.test_measuring import models
 
 
 @pytest.mark.parametrize(

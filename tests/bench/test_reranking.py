@@ -1,6 +1,6 @@
 """What a turn of the reranking agent costs, on an agent that takes no time."""
 
-from parlai_q2.benchmark.measuring import describe_reranking, measure_reranking
+from parlai_q2.bench.measuring import describe_reranking, measure_reranking
 
 TURNS = [('knowledge one', 'hello'), ('knowledge two', 'and then?')]
 

@@ -91,7 +91,7 @@ class Access:
             )
 
 
-class Guarded:
+class CheckedApp:
     """
     Lets an application hear only what passes, and adds the headers of every answer.
     """

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from parlai_q2.benchmark.measuring import sample
+from parlai_q2.bench.measuring import sample
 from parlai_q2.claims import Label, Score
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import scorer_device

@@ -8,7 +8,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.figures import all_figures
+from parlai_q2.evaluate.set_figures import all_figures
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.figures.curves import bins, calibration_error
 from parlai_q2.intervals import share_interval

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.measures import ScoreTable
 from parlai_q2.evaluate.sets import (
     BINARY,
     CLASSES,
@@ -57,7 +57,7 @@ SHARED = {'sharex': True, 'sharey': True}
 FEWEST = 5
 
 
-class Drawn:
+class FigureWriter:
     """Draws the figures of a set, and writes each as soon as it is drawn."""
 
     def __init__(self, evaluation: Evaluation, folder: Path):
@@ -126,7 +126,7 @@ class Drawn:
             figure.supxlabel('Value, and how many responses have it')
             figure.supylabel('Share of consistent responses')
 
-    def _ranked(self, measure: Measure, area: str | None) -> Ranked:
+    def _ranked(self, measure: ScoreTable, area: str | None) -> Ranked:
         import numpy as np
 
         scored = measure.select_scored(self.two)
@@ -275,11 +275,11 @@ def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     :raises MissingPackageError: without matplotlib.
     :raises InputError: when they cannot be written.
     """
-    drawn = Drawn(evaluation, folder)
-    drawn.curves()
-    drawn.reliability()
-    drawn.histograms()
-    drawn.density()
-    drawn.groups()
-    drawn.f1()
-    return drawn.written
+    writer = FigureWriter(evaluation, folder)
+    writer.curves()
+    writer.reliability()
+    writer.histograms()
+    writer.density()
+    writer.groups()
+    writer.f1()
+    return writer.written

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from parlai_q2.benchmark import scale
-from parlai_q2.benchmark.measuring import processor_seconds
+from parlai_q2.bench import scale
+from parlai_q2.bench.measuring import processor_seconds
 from parlai_q2.cli.commands import build_parser, find, run_command
 from parlai_q2.errors import ConfigError, Q2Error
 from tests.conftest import ROOT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.benchmark.candidates import (
+from parlai_q2.bench.candidates import (
     CandidateBench,
     describe_candidates,
     draw_candidates,

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import fit_choice
 from parlai_q2.rerank import Reranker
-from tests.benchmark.test_choice import PASSAGE
+from tests.benchmarks.test_choice import PASSAGE
 
 POOL = {
     'knowledge': [PASSAGE],

@@ -4,8 +4,8 @@ import pytest
 
 from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import evaluate
-from parlai_q2.evaluate.find import read_set
-from parlai_q2.evaluate.report import SetReport, to_text
+from parlai_q2.evaluate.set_reader import read_set
+from parlai_q2.evaluate.set_report import SetReport, to_text
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.overlap import token_overlap

@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.evaluation import evaluate
-from parlai_q2.evaluate.find import read_set, set_names
+from parlai_q2.evaluate.set_reader import read_set, set_names
 from parlai_q2.evaluate.sets import contrasts, sampled
 from parlai_q2.evaluate.tables.responses import means_table
 from parlai_q2.evaluate.tables.systems import systems_table

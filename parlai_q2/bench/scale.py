@@ -16,7 +16,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from parlai_q2.benchmark.measuring import processor_seconds, sample
+from parlai_q2.bench.measuring import processor_seconds, sample
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.figures.style import line_style, new_figure, save

@@ -127,7 +127,7 @@ def _csv_line(cells: Sequence[str]) -> str:
     return stream.getvalue().removesuffix('\r\n') + '\n'
 
 
-def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
+def write_set_reports(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     """
     Write everything but the figures into a folder, each file completely or not at all.
 

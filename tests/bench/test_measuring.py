@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.benchmark.measuring import (
+from parlai_q2.bench.measuring import (
     STAGES,
     StageClock,
     as_published,
