@@ -10,13 +10,8 @@ that could support a sentence are read, and the reading counts that supports it 
 Short knowledge is read as a whole and by the sentence that matches best, and the mean
 counts: what has nothing to do with a sentence distracts the detector.
 
-The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`), an amount
-that agrees with the knowledge in the knowledge's own words, opening hours as a whole
-(:mod:`parlai_q2.text.hours`), and lists in its order (:mod:`parlai_q2.text.lists`). An
-amount, an address or a code that the knowledge does not have is not supported, nor is a
-number, a name or an address that belongs to something else
-(:mod:`parlai_q2.text.bindings`), nor the denial of what is not mentioned
-(:mod:`parlai_q2.text.denials`). The amounts of records are also read one by one, each
+Rules rewrite what the detector reads and limit what it says
+(:mod:`parlai_q2.scorers.shell`). The amounts of records are also read one by one, each
 beside its field (:mod:`parlai_q2.text.field_claims`).
 
 Of a sentence that joins statements, the detector doubts some that it knows to be true

@@ -264,30 +264,30 @@ def _is_year(amount: Amount) -> bool:
     return not amount.dimension and not amount.is_words and amount.digits in YEARS
 
 
-def _other_amount(reading: ClaimReading, claim: Amount) -> Evidence | None:
+def _other_amount(reading: ClaimReading, stated: Amount) -> Evidence | None:
     """
     What the knowledge has instead of an amount: the only one of the nearest sentences
     that measures the same, if the knowledge does not have the claim's as well. Bare
     numbers must count the same.
     """
-    if index_amounts(reading.example.knowledge_text).has(claim):
+    if index_amounts(reading.example.knowledge_text).has(stated):
         return None
     for nearest in reading.nearest:
         sentence = reading.knowledge_index.sentences[nearest].text
         amounts = [
             amount
             for amount in find_amounts(sentence)
-            if amount.dimension == claim.dimension
-            and _is_year(amount) == _is_year(claim)
+            if amount.dimension == stated.dimension
+            and _is_year(amount) == _is_year(stated)
         ]
         if len(amounts) > 1:
             return None
         for amount in amounts:
-            is_bare = not claim.dimension and not _is_year(claim)
+            is_bare = not stated.dimension and not _is_year(stated)
             # "14 rooms", or of a record "The rooms of Anker is 14."
             counted = _next_stem(sentence, amount)
             words = {counted} if counted else stems(sentence)
-            if not is_bare or _next_stem(reading.text, claim) in words:
+            if not is_bare or _next_stem(reading.text, stated) in words:
                 return reading.evidence(nearest, amount.qualified_start, amount.end)
     return None
 

@@ -37,8 +37,8 @@ def _has_other_year(knowledge: str, response: str) -> bool:
     """Whether an amount of a year is that of another year in the knowledge."""
     if len(find_amounts(response)) < 2:
         return False
-    claims = [c for c in read_clauses(response) if len(c.years) == 1 and c.amounts]
-    if not claims:
+    stated = [c for c in read_clauses(response) if len(c.years) == 1 and c.amounts]
+    if not stated:
         return False
     years_at: dict[int, frozenset[float]] = {}
     dimensions: dict[float, set[str]] = defaultdict(set)
@@ -47,9 +47,9 @@ def _has_other_year(knowledge: str, response: str) -> bool:
         for year in clause.years:
             dimensions[year] |= {amount.dimension for amount in clause.amounts}
     index = index_amounts(knowledge)
-    for claim in claims:
-        (year,) = claim.years
-        for amount in claim.amounts:
+    for clause in stated:
+        (year,) = clause.years
+        for amount in clause.amounts:
             # Another amount must be that of the year.
             if amount.dimension not in dimensions[year]:
                 continue

@@ -135,11 +135,11 @@ class RecordFields:
                     names.add(name)
         return names
 
-    def matches(self, claim: Amount) -> list[Field]:
+    def matches(self, stated: Amount) -> list[Field]:
         """The fields whose value has an amount that agrees with one of a response."""
         if self._index is None:
             return []
-        places = [amount.start for amount in self._index.matches(claim)]
+        places = [amount.start for amount in self._index.matches(stated)]
         fields = (self._field_at(place) for place in places)
         return [field for field in fields if field]
 
@@ -155,8 +155,8 @@ class RecordFields:
                     value
                 ):
                     return True
-        for claim in find_amounts(response):
-            rivals = self.matches(claim)
+        for stated in find_amounts(response):
+            rivals = self.matches(stated)
             keys = {rival.key for rival in rivals}
             is_elsewhere = all(rival.name not in ('', name) for rival in rivals)
             if rivals and is_elsewhere and self._is_rival(values, keys, words):
