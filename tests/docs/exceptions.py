@@ -17,8 +17,8 @@ EXCEPTIONS = {
     'not part of the project',
     r'python -m parlai_q2\.models\.converted\.convert .*': 'converts a model of your '
     'own; tests/models/converted converts tiny ones',
-    r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
-    'tests/tasks/test_begin_generated.py runs it on a small one',
+    r'python -m parlai_q2\.tasks\.begin\.begin_adversarial .*': 'needs WordNet, a '
+    'download; tests/tasks/test_begin_adversarial.py runs it on a small one',
     r'parlai_q2 score .* --engine ray\b.*': 'starts a cluster; tests/scale/test_ray.py '
     'runs it on one',
     r'(parlai_q2 serve|UPSTREAM=\S+ serve|uvicorn|curl .*8080) ?.*': 'serves '

@@ -2,7 +2,8 @@
 Makes BEGIN-Adversarial by generation, as its paper does (Dziri et al. 2022, section
 4.2)::
 
-    python -m parlai_q2.tasks.begin.generated --infile turns.jsonl --outfile adv.jsonl
+    python -m parlai_q2.tasks.begin.begin_adversarial --infile turns.jsonl \\
+        --outfile made.jsonl
 
 - ``consistent``: the reply that a person gave.
 - ``inconsistent``: a generator's reply to the same conversation after one thing in its
@@ -38,7 +39,7 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.options import split_names
 from parlai_q2.parlai.distillation import replies
 from parlai_q2.perturb.knowledge import KnowledgeChanges
-from parlai_q2.tasks.begin.adversarial import write_examples
+from parlai_q2.tasks.begin.perturbed import write_examples
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.turns import Turn
 

@@ -1,9 +1,9 @@
 """
 Makes training data for classifiers of BEGIN's three classes from grounded responses, by
 changing them. This is not how the paper makes BEGIN-Adversarial, which
-:mod:`parlai_q2.tasks.begin.generated` does with a generator; it needs none::
+:mod:`parlai_q2.tasks.begin.begin_adversarial` does with a generator; it needs none::
 
-    python -m parlai_q2.tasks.begin.adversarial --infile pairs.jsonl --outfile adv.jsonl
+    python -m parlai_q2.tasks.begin.perturbed --infile pairs.jsonl --outfile made.jsonl
 
 The responses themselves are ``consistent``. Each is changed once in each of the chosen
 ways; the result is ``inconsistent``. Chit-chat that fits anything is ``generic``. The
@@ -71,7 +71,7 @@ NEW_TOKENS = 40
 Regenerate = Callable[[Sequence[str]], Sequence[str]]
 
 
-class AdversarialRecord(NamedTuple):
+class PerturbedRecord(NamedTuple):
     """An example for a classifier, and the kind of change that made it."""
 
     knowledge: str
@@ -80,7 +80,7 @@ class AdversarialRecord(NamedTuple):
     kind: str
 
 
-class Adversarial:
+class PerturbedExamples:
     """Makes examples from grounded pairs; ``regenerate`` is for the kind ``prefix``."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Adversarial:
                 if token.pos_ == 'VERB':
                     self._verbs.setdefault(token.tag_, []).append(token.text)
 
-    def make(self, kinds: Sequence[str]) -> Iterator[AdversarialRecord]:
+    def make(self, kinds: Sequence[str]) -> Iterator[PerturbedRecord]:
         """
         Make all examples of the chosen kinds, response by response.
 
@@ -125,22 +125,20 @@ class Adversarial:
         for example in self.grounded:
             original = example.knowledge, example.response
             if ORIGINAL in kinds:
-                yield AdversarialRecord(*original, Label.CONSISTENT, ORIGINAL)
+                yield PerturbedRecord(*original, Label.CONSISTENT, ORIGINAL)
             for kind, change in self.changes.items():
                 pair = change(example) if kind in kinds else None
                 if pair is not None and pair != original:
-                    yield AdversarialRecord(*pair, Label.INCONSISTENT, kind)
+                    yield PerturbedRecord(*pair, Label.INCONSISTENT, kind)
             if GENERIC in kinds:
                 reply = self.rng.choice(CHAT)
-                yield AdversarialRecord(
-                    example.knowledge, reply, Label.GENERIC, GENERIC
-                )
+                yield PerturbedRecord(example.knowledge, reply, Label.GENERIC, GENERIC)
         if PREFIX in kinds and self.regenerate is not None:
             starts = [self.start(example.response) for example in self.grounded]
             ends = self.regenerate(starts)
             for example, start, text in zip(self.grounded, starts, ends, strict=True):
                 if is_new(example.knowledge, text[len(start) :]):
-                    yield AdversarialRecord(
+                    yield PerturbedRecord(
                         example.knowledge, text, Label.INCONSISTENT, PREFIX
                     )
 
@@ -230,7 +228,7 @@ def writer(folder: str, seed: int) -> Regenerate:
 
 def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     """Write the examples of a file, and return how many of each kind were made."""
-    parser = argparse.ArgumentParser(description='Make BEGIN-Adversarial')
+    parser = argparse.ArgumentParser(description='Change grounded responses')
     parser.add_argument('--infile', required=True, help='records as score reads them')
     parser.add_argument('--outfile', required=True, help='JSON lines file to write')
     parser.add_argument(
@@ -245,7 +243,9 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     examples = [example for _, example in read_valid(Path(options.infile))]
     pairs = [(example.knowledge_text, example.response) for example in examples]
     write = writer(options.model, options.seed) if options.model else None
-    made = Adversarial(pairs, options.seed, write).make(split_names(options.kinds))
+    made = PerturbedExamples(pairs, options.seed, write).make(
+        split_names(options.kinds)
+    )
     return write_examples(Path(options.outfile), list(made))
 
 
