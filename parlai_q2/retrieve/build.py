@@ -26,8 +26,8 @@ from parlai_q2.io.write import as_write_error, write_text
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import (
     Checksum,
+    IndexSettings,
     Manifest,
-    Settings,
     check_files,
     checksums,
     content_digest,
@@ -40,7 +40,7 @@ from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 from parlai_q2.turns import Passage
 
-BUILDING, SETTINGS = 'building', 'settings.json'
+BUILDING, BUILD_STATE = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
 REMEDY = 'Free some disk space, or choose another --outdir.'
 # Seconds between commits, and thus the most work that a stopped run loses.
@@ -145,7 +145,7 @@ class Changes:
 def build(
     paths: Sequence[str],
     index: Path,
-    settings: Settings | None = None,
+    settings: IndexSettings | None = None,
     *,
     documents: Documents | None = None,
     report_document: Callable[[str], object] = lambda name: None,
@@ -163,7 +163,7 @@ def build(
     :raises InputError: if no document can be read, or the folder has other files or
         cannot be written.
     """
-    settings = settings or Settings()
+    settings = settings or IndexSettings()
     name = settings.search.encoder
     # Check that the model is available before hours are spent.
     encoder = load_encoder(name) if name else None
@@ -198,7 +198,7 @@ def _check_folder(index: Path) -> None:
 
 def _update(
     store: Store,
-    settings: Settings,
+    settings: IndexSettings,
     documents: Documents,
     next_key: int,
     report: Callable[[str], object],
@@ -233,7 +233,7 @@ def _update(
 
 
 def _read_passages(
-    name: str, path: Path, settings: Settings, process: ReadingProcess
+    name: str, path: Path, settings: IndexSettings, process: ReadingProcess
 ) -> Iterable[Passage]:
     """Read a document's passages, all before anything is changed unless it is huge."""
     passages = split(
@@ -304,7 +304,9 @@ def _write_left_out(folder: Path, documents: Documents, changes: Changes) -> Non
 class _Builder:
     """Builds an index; ``old`` is the existing manifest, or None."""
 
-    def __init__(self, index: Path, settings: Settings, encoder: TextEncoder | None):
+    def __init__(
+        self, index: Path, settings: IndexSettings, encoder: TextEncoder | None
+    ):
         self.index, self.settings, self.encoder = index, settings, encoder
         self.building = index / BUILDING
         self.old = read_manifest(index)
@@ -355,7 +357,7 @@ class _Builder:
 
     def _begin(self) -> None:
         """Begin with the work of a stopped run, with the old index, or from scratch."""
-        old, written = self.old, self.building / SETTINGS
+        old, written = self.old, self.building / BUILD_STATE
         state = {**asdict(self.settings), 'base': old.folder if old else None}
         with suppress(OSError, ValueError):
             if json.loads(written.read_text(encoding='utf-8')) == state:
@@ -379,7 +381,7 @@ class _Builder:
         # The folders in construction, the file in each that lets a stopped run resume,
         # and their final names.
         number = 1 + max(map(_number, self.index.glob('*-*')), default=0)
-        parts = [(self.building, SETTINGS, f'words-{number}')]
+        parts = [(self.building, BUILD_STATE, f'words-{number}')]
         if self.encoder is not None:
             folder = self.index / BUILDING_VECTORS
             parts.append((folder, STATE, f'vectors-{number}'))

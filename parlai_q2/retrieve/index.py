@@ -25,8 +25,8 @@ from parlai_q2.retrieve.retriever import Hit, Retriever
 from parlai_q2.retrieve.search import (
     SHIPPED_ENCODER,
     QueryFrom,
-    RetrievalSettings,
     SearchBy,
+    SearchSettings,
     make_query,
 )
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS, split
@@ -44,7 +44,7 @@ MAKE = 'Make it with: parlai_q2 index DOCUMENTS --outdir {}'
 
 
 @dataclass(frozen=True)
-class Settings:
+class IndexSettings:
     """
     The settings that decide the passages of an index, and their search.
 
@@ -60,7 +60,7 @@ class Settings:
     overlap: int = DEFAULT_OVERLAP
     language: str = DEFAULT_LANGUAGE
     sentences: int = 0
-    search: RetrievalSettings = field(default_factory=RetrievalSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
     readers: int = VERSION
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Settings:
                 'Give at least 10 words, and an overlap of at most half as many.'
             )
 
-    def same_passages(self, other: 'Settings') -> bool:
+    def same_passages(self, other: 'IndexSettings') -> bool:
         """Whether both settings give an index the same passages and words."""
         return replace(self, search=other.search) == other
 
@@ -103,7 +103,7 @@ class Manifest:
     :param encoder: the identity of the model that made them.
     """
 
-    settings: Settings
+    settings: IndexSettings
     folder: str
     content: str
     passages: int
@@ -133,8 +133,8 @@ def read_manifest(index: Path) -> Manifest | None:
                 f'{path} is not an index of this version of parlai_q2. {advise(index)}'
             )
         del fields['format']
-        search = RetrievalSettings(**fields['settings'].pop('search'))
-        fields['settings'] = Settings(**fields['settings'], search=search)
+        search = SearchSettings(**fields['settings'].pop('search'))
+        fields['settings'] = IndexSettings(**fields['settings'], search=search)
         fields['sums'] = {k: Checksum(*v) for k, v in fields['sums'].items()}
         return Manifest(**fields)
     except (InputError, ConfigError):
@@ -149,7 +149,7 @@ def write_manifest(index: Path, manifest: Manifest) -> None:
     write_text(index / MANIFEST, text + '\n')
 
 
-def content_digest(settings: Settings, documents: Iterable[Document]) -> str:
+def content_digest(settings: IndexSettings, documents: Iterable[Document]) -> str:
     """Compute a digest that is the same for the same documents and settings."""
     named = sorted((document.name, document.sha256) for document in documents)
     text = json.dumps([asdict(settings), named])
@@ -221,7 +221,7 @@ class Index:
     :param verify: whether to check all of it by its checksums; otherwise some blocks of
         each file are checked.
     :param changes: changes of how it is searched: fields of
-        :class:`~parlai_q2.retrieve.search.RetrievalSettings`; None keeps one.
+        :class:`~parlai_q2.retrieve.search.SearchSettings`; None keeps one.
     :raises InputError: if there is none, or it is damaged.
     :raises ConfigError: if it cannot be searched with these changes.
     """
@@ -236,7 +236,7 @@ class Index:
         check_files(self.folder, manifest, verify)
         self.manifest: Manifest = manifest
         changes = {name: x for name, x in changes.items() if x is not None}
-        self.how: RetrievalSettings = replace(manifest.settings.search, **changes)
+        self.how: SearchSettings = replace(manifest.settings.search, **changes)
         self.store = Store(self.folder / manifest.folder, manifest.settings.language)
         self._retriever: Retriever = self._open()
 

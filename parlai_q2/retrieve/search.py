@@ -108,7 +108,7 @@ def leans(question: str) -> bool:
 
 
 @dataclass(frozen=True)
-class RetrievalSettings:
+class SearchSettings:
     """
     The settings of a search for passages.
 
@@ -143,20 +143,18 @@ class RetrievalSettings:
 
 
 # Each has the maximum number of sentences of a passage (0: as many as fit).
-PRESETS: dict[str, tuple[RetrievalSettings, int]] = {
-    'bm25': (RetrievalSettings(), 0),
-    'fused': (RetrievalSettings(SearchBy.FUSED, encoder=SHIPPED_ENCODER), 0),
-    'knn': (RetrievalSettings(SearchBy.DENSE, QueryFrom.TURNS, 1, SHIPPED_ENCODER), 1),
+PRESETS: dict[str, tuple[SearchSettings, int]] = {
+    'bm25': (SearchSettings(), 0),
+    'fused': (SearchSettings(SearchBy.FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (SearchSettings(SearchBy.DENSE, QueryFrom.TURNS, 1, SHIPPED_ENCODER), 1),
     'dpr': (
-        RetrievalSettings(
-            SearchBy.DENSE, QueryFrom.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS
-        ),
+        SearchSettings(SearchBy.DENSE, QueryFrom.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS),
         0,
     ),
 }
 
 
-def load_search(name: str, **changes: Any) -> tuple[RetrievalSettings, int]:
+def load_search(name: str, **changes: Any) -> tuple[SearchSettings, int]:
     """
     Load a preset.
 

@@ -36,7 +36,7 @@ from parlai_q2.json_values import JsonObject, write_json
 from parlai_q2.parlai.distillation import Episode, replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.index import Settings
+from parlai_q2.retrieve.index import IndexSettings
 from parlai_q2.retrieve.search import PRESETS, load_search
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
@@ -171,7 +171,7 @@ def _build_index(
         )
     search, sentences = load_search(name)
     folder = outfile.with_suffix(f'.{name}')
-    build([str(documents)], folder, Settings(sentences=sentences, search=search))
+    build([str(documents)], folder, IndexSettings(sentences=sentences, search=search))
     return folder
 
 

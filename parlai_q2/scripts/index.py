@@ -13,7 +13,7 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError
 from parlai_q2.options import OptionParser, Options
 from parlai_q2.retrieve.build import LEFT_OUT, build, find_documents
-from parlai_q2.retrieve.index import Index, Manifest, Settings
+from parlai_q2.retrieve.index import Index, IndexSettings, Manifest
 from parlai_q2.retrieve.readers import ENDINGS
 from parlai_q2.retrieve.search import PRESETS, load_search
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
@@ -87,7 +87,7 @@ def run(opt: Options) -> Manifest:
     search, sentences = load_search(
         opt['preset'], encoder=opt['encoder'], query_encoder=opt['query_encoder']
     )
-    settings = Settings(
+    settings = IndexSettings(
         words=opt['passage_words'],
         overlap=opt['passage_overlap'],
         language=opt['language'],

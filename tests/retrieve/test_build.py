@@ -13,7 +13,7 @@ import pytest
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve import build as building
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.index import Index, Settings
+from parlai_q2.retrieve.index import Index, IndexSettings
 from parlai_q2.retrieve.readers import DIRECT
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.turns import Passage
@@ -36,7 +36,7 @@ def put(name, text):
 
 
 def built(**settings):
-    return build(['docs'], Path('index'), Settings(**settings))[1]
+    return build(['docs'], Path('index'), IndexSettings(**settings))[1]
 
 
 def found(query, k=3):

@@ -12,7 +12,7 @@ from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
-from parlai_q2.retrieve.index import Index, Settings, in_memory
+from parlai_q2.retrieve.index import Index, IndexSettings, in_memory
 from parlai_q2.retrieve.ranking import Dense, fuse_scores
 from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.retrieve.search import load_search
@@ -59,9 +59,9 @@ def place(tmp_path, monkeypatch):
 
 def made(encoder, name='fused', **changed):
     search, sentences = load_search(name, encoder=str(encoder), **changed)
-    return build(['docs'], Path('index'), Settings(sentences=sentences, search=search))[
-        1
-    ]
+    return build(
+        ['docs'], Path('index'), IndexSettings(sentences=sentences, search=search)
+    )[1]
 
 
 def found(query, k=4, **changed):
@@ -171,7 +171,10 @@ def test_a_stopped_run_goes_on(models, place, monkeypatch):
     for encoded in (stop, lambda finished, of: batches.append(finished)):
         try:
             build(
-                ['docs'], Path('index'), Settings(search=search), report_vectors=encoded
+                ['docs'],
+                Path('index'),
+                IndexSettings(search=search),
+                report_vectors=encoded,
             )
         except KeyboardInterrupt:
             assert not Path('index/index.json').exists()

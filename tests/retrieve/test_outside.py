@@ -9,10 +9,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from parlai_q2.cli.knowledge_options import index_from_opt
+from parlai_q2.cli.knowledge_options import grounder_from_opt
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.retrieve.grounding import Grounder
-from parlai_q2.retrieve.search import RetrievalSettings
+from parlai_q2.retrieve.search import SearchSettings
 from parlai_q2.turns import Source
 from tests.conftest import ROOT
 
@@ -71,7 +71,7 @@ def test_an_error_of_the_server_is_told(engine, monkeypatch):
 
 
 def test_the_agent_takes_a_retriever_by_name(engine):
-    grounder = index_from_opt(
+    grounder = grounder_from_opt(
         {
             'knowledge_index': 'opensearch:OpenSearch',
             'knowledge_answers': False,
@@ -85,16 +85,16 @@ def test_the_agent_takes_a_retriever_by_name(engine):
 @pytest.mark.parametrize('name', ['nowhere_at_all:Client', 'json:loads', 'json:No'])
 def test_rejects_classes_without_search(name):
     with pytest.raises(ConfigError, match=name):
-        index_from_opt({'knowledge_index': name, 'knowledge_answers': False})
+        grounder_from_opt({'knowledge_index': name, 'knowledge_answers': False})
 
 
 def test_less_than_one_passage_is_refused_before_the_first_search(monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
     opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': 0}
     with pytest.raises(ConfigError, match='at least 1, not 0'):
-        index_from_opt({**opt, 'knowledge_answers': False})
+        grounder_from_opt({**opt, 'knowledge_answers': False})
     with pytest.raises(ConfigError, match='not 0: --knowledge-passages 5'):
-        RetrievalSettings(passages=0)
+        SearchSettings(passages=0)
 
 
 def langchain_documents(query):

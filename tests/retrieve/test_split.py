@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.retrieve.index import Settings
+from parlai_q2.retrieve.index import IndexSettings
 from parlai_q2.retrieve.readers.block import Block
 from parlai_q2.retrieve.split import split
 from parlai_q2.text.sentences import count_words
@@ -79,4 +79,4 @@ def test_no_word_is_lost_and_no_passage_too_long(said, overlap):
 @pytest.mark.parametrize('words, overlap', [(9, 0), (20, 11), (20, -1)])
 def test_lengths_that_cannot_be_made_are_refused(words, overlap):
     with pytest.raises(ConfigError, match='at least 10 words'):
-        Settings(words, overlap)
+        IndexSettings(words, overlap)
