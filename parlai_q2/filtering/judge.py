@@ -3,6 +3,15 @@ Scores the labels of episodes against the knowledge of their turns, many at a ti
 decides which are kept: those that score above the threshold, and by default those that
 no scorer can judge, since chit-chat keeps a model sociable. A turn is kept if at least
 one of its labels is.
+
+The steps, which :func:`judge_episodes` takes with a scorer of this process:
+
+1. :func:`read_turns` finds the knowledge and the labels of one episode's turns;
+2. :func:`group_episodes` does so for many, and groups whole episodes into batches;
+3. :func:`~parlai_q2.filtering.label_scoring.score_batches` scores the labels of batches
+   with an engine, perhaps in other processes;
+4. :func:`decide_batches` decides on the turns of scored batches, and
+   :func:`decide_episode` on those of one episode.
 """
 
 import itertools
@@ -206,7 +215,7 @@ def read_turns(
     return turns
 
 
-def judge_episode(
+def decide_episode(
     episode: Sequence[LabelledTurn], scores: Iterator[Score | None], policy: Policy
 ) -> JudgedEpisode:
     """
@@ -236,15 +245,15 @@ def judge_episodes(
     episodes: Iterable[Sequence[Message]], scorer: Scorer, policy: Policy
 ) -> Iterator[JudgedEpisode]:
     """
-    Decide which turns of many episodes are kept, reading only the episodes for the next
-    call of the scorer (:func:`make_batches`).
+    Read, score and decide on many episodes, holding only those for the next call of the
+    scorer.
     """
-    for batch in make_batches(episodes):
+    for batch in group_episodes(episodes):
         scores = scorer.score([item.example for item in batch.items])
-        yield from judge_batches([(batch.episodes, scores)], policy)
+        yield from decide_batches([(batch.episodes, scores)], policy)
 
 
-def make_batches(
+def group_episodes(
     episodes: Iterable[Sequence[Message]],
     source: KnowledgeSource = MESSAGES,
     chunk: int = CHUNK,
@@ -269,7 +278,7 @@ def make_batches(
         yield batch
 
 
-def judge_batches(
+def decide_batches(
     scored: Iterable[tuple[list[LabelledEpisode], Sequence[Score | None]]],
     policy: Policy,
 ) -> Iterator[JudgedEpisode]:
@@ -280,7 +289,7 @@ def judge_batches(
     for episodes, batch_scores in scored:
         scores = iter(batch_scores)
         for episode in episodes:
-            yield judge_episode(episode, scores, policy)
+            yield decide_episode(episode, scores, policy)
 
 
 def _decide_turn(labels: Sequence[JudgedLabel]) -> Decision:

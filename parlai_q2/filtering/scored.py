@@ -8,7 +8,12 @@ from itertools import chain, islice
 
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import DELIMITER
-from parlai_q2.filtering.judge import JudgedEpisode, LabelledTurn, Policy, judge_episode
+from parlai_q2.filtering.judge import (
+    JudgedEpisode,
+    LabelledTurn,
+    Policy,
+    decide_episode,
+)
 from parlai_q2.io.files import Location, records_in
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
@@ -68,7 +73,7 @@ class ScoredTurns:
         for fields, judged in self._records:
             message, example = build_message(fields, judged), judged.example
             turn = LabelledTurn(message, example.knowledge, [example])
-            yield judge_episode([turn], iter([judged.score]), policy)
+            yield decide_episode([turn], iter([judged.score]), policy)
 
 
 def build_message(fields: JsonObject, judged: Judged) -> JsonObject:

@@ -33,9 +33,9 @@ from parlai_q2.filtering.control import (
     terciles,
 )
 from parlai_q2.filtering.conversation import split_at_gaps
-from parlai_q2.filtering.judge import judge_episode, read_labels, read_turns
+from parlai_q2.filtering.judge import decide_episode, read_labels, read_turns
 from parlai_q2.models.device import AUTO, CPU
-from parlai_q2.parlai.filtered_files import add_filter_options, policy_from_opt
+from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.turns import Example
@@ -146,7 +146,7 @@ class FilterMutator(ScoringMutator):
         policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
         turns = read_turns(episode, self.source)
         examples = [*chain.from_iterable(turn.examples for turn in turns)]
-        judged = judge_episode(turns, iter(self.scorer.score(examples)), policy)
+        judged = decide_episode(turns, iter(self.scorer.score(examples)), policy)
         for message, turn in zip(episode, judged):
             shown = str(message.get('text')), turn.knowledge, *read_labels(message)
             self._kept[hash(shown)] = turn.decision.is_kept

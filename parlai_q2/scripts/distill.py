@@ -35,13 +35,8 @@ from parlai_q2.io.write import ResumableWriter, read_summary
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import list_options
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
-from parlai_q2.parlai.filtered_files import (
-    Judge,
-    add_filter_options,
-    check_places,
-    policy_from_opt,
-    write_filtered,
-)
+from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
+from parlai_q2.parlai.filtered_files import Judge, check_places, write_filtered
 from parlai_q2.parlai.task_episodes import (
     TaskEpisodes,
     add_num_examples,

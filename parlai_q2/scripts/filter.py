@@ -26,18 +26,13 @@ from parlai_q2.cli.knowledge_options import source_from_opt
 from parlai_q2.cli.parser import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
+from parlai_q2.filtering.judge import CHUNK, decide_batches, group_episodes
 from parlai_q2.filtering.label_scoring import LabelJob, score_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.files import locate
 from parlai_q2.json_values import JsonObject
-from parlai_q2.parlai.filtered_files import (
-    Judge,
-    add_filter_options,
-    check_places,
-    policy_from_opt,
-    write_filtered,
-)
+from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
+from parlai_q2.parlai.filtered_files import Judge, check_places, write_filtered
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
@@ -98,10 +93,10 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
         job = LabelJob(make_later(make_scorer, {**opt, 'cache': False}))
     with engine_from_opt(opt, job) as engine:
         judge = replace(judge, signature=engine.signature)
-        batches = make_batches(chain.from_iterable(tasks), source, size)
+        batches = group_episodes(chain.from_iterable(tasks), source, size)
         with closing(score_batches(batches, engine, reuse, problems.add)) as scored:
             return write_filtered(
-                judge_batches(scored, policy),
+                decide_batches(scored, policy),
                 outfile,
                 judge,
                 policy,

@@ -9,7 +9,7 @@ from parlai_q2.__main__ import run
 from parlai_q2.cache import ScoreCache
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
+from parlai_q2.filtering.judge import Policy, decide_batches, group_episodes
 from parlai_q2.filtering.label_scoring import LabelJob, score_batches
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.scorers.shell import Reuse
@@ -26,8 +26,8 @@ def judged(scorer, path, episodes=EPISODES):
     """The judged episodes, and how many scores were there and were made."""
     reuse = Reuse(ScoreCache(path))
     engine = LocalEngine(LabelJob(lambda device: scorer))
-    scored = score_batches(make_batches(episodes, chunk=4), engine, reuse)
-    return list(judge_batches(scored, Policy())), (reuse.hits, reuse.misses)
+    scored = score_batches(group_episodes(episodes, chunk=4), engine, reuse)
+    return list(decide_batches(scored, Policy())), (reuse.hits, reuse.misses)
 
 
 class Failing(WordScorer):

@@ -4,7 +4,12 @@ import pytest
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.judge import FilterReason, Policy, judge_batches, make_batches
+from parlai_q2.filtering.judge import (
+    FilterReason,
+    Policy,
+    decide_batches,
+    group_episodes,
+)
 from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.io.read import CHUNK_CHARACTERS
 from parlai_q2.turns import Example, Passage
@@ -16,9 +21,9 @@ def judge(*episodes, policy=None, **options):
     scorer = WordScorer()
     scored = (
         (batch.episodes, scorer.score([item.example for item in batch.items]))
-        for batch in make_batches(episodes, **options)
+        for batch in group_episodes(episodes, **options)
     )
-    return list(judge_batches(scored, policy or Policy()))
+    return list(decide_batches(scored, policy or Policy()))
 
 
 def kept(judged):
@@ -58,7 +63,7 @@ def test_batches_judge_as_single_episodes_do():
 def test_long_texts_fill_a_batch_by_their_characters():
     knowledge = 'a ' * (CHUNK_CHARACTERS // 4)
     episodes = [episode(('one', knowledge, 'a'))] * 5 + [FIVE]
-    sizes = [len(batch.episodes) for batch in make_batches(episodes)]
+    sizes = [len(batch.episodes) for batch in group_episodes(episodes)]
     assert sizes == [2, 2, 2]
 
 

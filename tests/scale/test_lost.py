@@ -1,6 +1,6 @@
 """What no process survives is named in the output, and the rest is scored."""
 
-from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
+from parlai_q2.filtering.judge import Policy, decide_batches, group_episodes
 from parlai_q2.filtering.label_scoring import LabelJob, score_batches
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.score_job import ScoreJob
@@ -49,9 +49,9 @@ def test_a_lost_label_is_dropped(tmp_path):
     turns = [{'text': '', 'knowledge': K, 'labels': [text]} for text in responses()]
     problems = []
     engine = Losing(LabelJob(maker(tmp_path)))
-    batches = make_batches(([turn] for turn in turns), chunk=8)
+    batches = group_episodes(([turn] for turn in turns), chunk=8)
     scored = score_batches(batches, engine, None, problems.append)
-    judged = list(judge_batches(scored, Policy()))
+    judged = list(decide_batches(scored, Policy()))
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]
     assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]
