@@ -25,7 +25,7 @@ sys.path.insert(0, str(DOCS.parent))
 from parlai_q2.agents.chat_server.chat_server import add_options as chat_server  # noqa: E402
 from parlai_q2.agents.consistency.consistency import add_options as consistency  # noqa: E402
 from parlai_q2.agents.ctranslate2.ctranslate2 import add_options as ctranslate2  # noqa: E402
-from parlai_q2.agents.grounded_rerank.wrapped_generator import add_rerank_options  # noqa: E402
+from parlai_q2.agents.grounded_rerank.generator_class import add_rerank_options  # noqa: E402
 from parlai_q2.agents.hf_classifier.hf_classifier import add_options as hf_classifier  # noqa: E402
 from parlai_q2.agents.hf_seq2seq.hf_seq2seq import add_options as hf_seq2seq  # noqa: E402
 from parlai_q2.cli.commands import GROUPS, Command, build_parser, import_command  # noqa: E402

@@ -84,6 +84,17 @@ def prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ran
     return ranking
 
 
+def is_good_enough(ranking: Ranking, threshold: float) -> bool:
+    """Whether the chosen candidate makes further searches unnecessary."""
+    chosen = ranking.chosen
+    return (
+        chosen.score is not None
+        and chosen.score.label == Label.CONSISTENT
+        and chosen.guarded_score is not None
+        and chosen.guarded_score >= threshold
+    )
+
+
 def _fits(candidate: Candidate, turn_text: str) -> bool:
     """Whether a reply to a turn that asks nothing is better than a courtesy."""
     score, relevance = candidate.score, candidate.relevance

@@ -124,7 +124,7 @@ def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
     passages = read_typed(text[addition.end() :] if addition else text)
     knowledge.typed = (*knowledge.typed, *passages) if addition else passages
     instead = ''
-    if knowledge.source.index is not None:
+    if knowledge.source.grounder is not None:
         instead = ' instead of the documents'
     elif knowledge.source.passages:
         instead = ' instead of the knowledge file'
@@ -133,15 +133,15 @@ def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
 
 
 def _answer_search(words: str, knowledge: AgentKnowledge, width: int) -> str:
-    searched = knowledge.source.searched
-    if searched is None:
+    grounder = knowledge.source.any_grounder
+    if grounder is None:
         return (
             'There are no documents to search: give --knowledge-index, or a '
             '--knowledge-file of several passages.'
         )
     if not words:
         return 'Type /search and what to look for.'
-    hits = searched.search(words)
+    hits = grounder.search(words)
     passages = [hit.passage for hit in hits]
     return render_passages(passages, [hit.score for hit in hits], width)
 

@@ -1,11 +1,20 @@
 """
 Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge.
 
-The agent is its generator: an instance belongs to a class that combines
-:class:`GroundedRerankAgent` with the generator's class. History, options, metrics,
-``share`` and saving are therefore the generator's. Only the search differs: it collects
-the candidates of several strategies, scores them against the turn's knowledge, and puts
-the best first.
+The agent is its generator: an instance belongs to a class, made at run time, that
+combines :class:`GroundedRerankAgent` with the generator's class. ``self`` is all of
+these classes at once. Python looks for a method from top to bottom, and ``super()``
+continues below the class that calls it::
+
+    GroundedRerank<Generator>  made by make_reranking_class; has no methods
+    GroundedRerankAgent        observe, batchify, eval_step, _generate: ranks replies
+    ChatCommands               read_command, observe_command, self_observe, batch_act
+    ParlaiSearchMixin          candidate_pools, candidates_beginning_with with ParlAI's
+                               search; left out if the generator is a CandidateAgent
+    <Generator>                its options, history, model, metrics and saving
+    CandidateAgent             candidate_pools calls find, candidates_beginning_with
+      or TorchGeneratorAgent   calls complete, both of which <Generator> defines
+    TorchAgent
 
 The way of a turn: ``observe`` finds its knowledge, ``batchify`` collects that of a
 batch, ``eval_step`` runs the generator's step, which searches by ``_generate``. There,
@@ -27,15 +36,13 @@ from parlai.utils import logging
 from parlai.utils.misc import warn_once
 from parlai.utils.typing import TShared
 
-from parlai_q2.agents.grounded_rerank.answering import add_ready_reply, prefer_answer
-from parlai_q2.agents.grounded_rerank.chat import ChatCommands
-from parlai_q2.agents.grounded_rerank.knowledge_source import (
-    NONE_FOUND,
-    NONE_GIVEN,
-    AgentKnowledge,
+from parlai_q2.agents.grounded_rerank.answering import (
+    add_ready_reply,
+    is_good_enough,
+    prefer_answer,
 )
-from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
-from parlai_q2.agents.grounded_rerank.wrapped_generator import (
+from parlai_q2.agents.grounded_rerank.chat import ChatCommands
+from parlai_q2.agents.grounded_rerank.generator_class import (
     add_generator_options,
     add_rerank_options,
     drop_options_of_other_commands,
@@ -43,7 +50,12 @@ from parlai_q2.agents.grounded_rerank.wrapped_generator import (
     load_generator_class,
     make_reranking_class,
 )
-from parlai_q2.claims import Label
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    NONE_FOUND,
+    NONE_GIVEN,
+    AgentKnowledge,
+)
+from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
@@ -254,8 +266,8 @@ class GroundedRerankAgent(ChatCommands):
         options = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
         searches = self._select_searches(batch)
         if SearchPhase.FIRST in searches:
-            has_index = self.knowledge.source.searched is not None
-            warn_once(NONE_FOUND if has_index else NONE_GIVEN)
+            has_documents = self.knowledge.source.any_grounder is not None
+            warn_once(NONE_FOUND if has_documents else NONE_GIVEN)
         threshold = self.opt.get('candidates_until')
         first_searches = searches
         if threshold is not None:
@@ -286,7 +298,7 @@ class GroundedRerankAgent(ChatCommands):
         Run the searches after the first for turns whose best candidate is not good
         enough for ``--candidates-until``, and return what they find.
         """
-        is_settled = [_is_good_enough(r, threshold) for r in rankings.values()]
+        is_settled = [is_good_enough(r, threshold) for r in rankings.values()]
         self.record_local_metric('rerank/early', list(map(AverageMetric, is_settled)))
         rest = [
             SearchPhase.NONE if settled else flags & SearchPhase.REST
@@ -304,7 +316,7 @@ class GroundedRerankAgent(ChatCommands):
         Find candidates that begin with the name of their subject for turns whose best
         candidate does not name it, and return them with the other candidates.
         """
-        if self.knowledge.source.searched is not None:
+        if self.knowledge.source.any_grounder is not None:
             return {}
         names: dict[int, str] = {}
         for index, ranking in rankings.items():
@@ -425,14 +437,3 @@ def _replace_texts(
     """Return a beam's scores with the texts of their candidates."""
     scores = (score for _, score in beam)
     return [(c.text, score) for c, score in zip(ranking.candidates, scores)]
-
-
-def _is_good_enough(ranking: Ranking, threshold: float) -> bool:
-    """Whether the chosen candidate makes further searches unnecessary."""
-    chosen = ranking.chosen
-    return (
-        chosen.score is not None
-        and chosen.score.label == Label.CONSISTENT
-        and chosen.guarded_score is not None
-        and chosen.guarded_score >= threshold
-    )

@@ -65,7 +65,7 @@ class AgentKnowledge(EpisodeKnowledge):
         in the message.
         """
         copy = Message(message)
-        if self.source.index is not None:
+        if self.source.grounder is not None:
             for name in (*FIELDS, 'x_turn'):
                 copy.pop(name, None)
         if not turn_knowledge.passages or turn_knowledge.in_fields:

@@ -60,7 +60,7 @@ def add_index_options(group: OptionGroup) -> None:
     )
 
 
-def index_from_opt(opt: Options) -> Grounder | None:
+def grounder_from_opt(opt: Options) -> Grounder | None:
     """The index that options name, ready to be searched; None if they name none."""
     folder = opt.get('knowledge_index')
     if not folder:
@@ -84,7 +84,7 @@ def _most_passages(opt: Options) -> int:
     return DEFAULT_PASSAGES if count is None else count
 
 
-def _file_index(opt: Options) -> Grounder | None:
+def _file_grounder(opt: Options) -> Grounder | None:
     """The index of ``--knowledge-file``; None if the file is one passage."""
     passages = read_passages(Path(opt['knowledge_file']).expanduser())
     if len(passages) < 2:
@@ -126,7 +126,7 @@ def searching_source(opt: Options) -> KnowledgeSource:
     several passages is searched.
     """
     source = source_from_opt(opt)
-    source.index = index_from_opt(opt)
-    if opt.get('knowledge_file') and source.index is None:
-        source.file_index = _file_index(opt)
+    source.grounder = grounder_from_opt(opt)
+    if opt.get('knowledge_file') and source.grounder is None:
+        source.file_grounder = _file_grounder(opt)
     return source

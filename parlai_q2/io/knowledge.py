@@ -223,7 +223,7 @@ class TurnKnowledge(NamedTuple):
 NOTHING = TurnKnowledge(())
 
 
-class KnowledgeIndex(Protocol):
+class KnowledgeGrounder(Protocol):
     """
     Documents that are searched for the knowledge of a turn. Its ``reader`` finds
     answers in texts; without one, nothing is declined.
@@ -242,25 +242,25 @@ class KnowledgeSource:
 
     :param delimiter: what separates a passage from the message inside a text.
     :param file: a text file, the knowledge for turns that bring none.
-    :param index: documents that are searched, instead of all other knowledge.
-    :ivar file_index: searches the file, where it has several passages.
+    :param grounder: searches documents, instead of all other knowledge.
+    :ivar file_grounder: searches the file, where it has several passages.
     """
 
     def __init__(
         self,
         delimiter: str | None = None,
         file: str | None = None,
-        index: KnowledgeIndex | None = None,
+        grounder: KnowledgeGrounder | None = None,
     ):
         self.delimiter = line_ends(delimiter) if delimiter else None
         self.passages = read_passage(file) if file else ()
-        self.index = index
-        self.file_index: KnowledgeIndex | None = None
+        self.grounder = grounder
+        self.file_grounder: KnowledgeGrounder | None = None
 
     @property
-    def searched(self) -> KnowledgeIndex | None:
-        """The index that is searched; None without one."""
-        return self.index or self.file_index
+    def any_grounder(self) -> KnowledgeGrounder | None:
+        """What searches documents or the file; None if nothing does."""
+        return self.grounder or self.file_grounder
 
     def of_episode(self, episode: Iterable[JsonMapping]) -> list[tuple[Passage, ...]]:
         """The knowledge of each turn of an episode; empty where there is none."""
@@ -281,10 +281,10 @@ class EpisodeKnowledge:
         Find the next message's knowledge, if any; a search also uses ``earlier`` turns.
         """
         text = as_text(message.get('text'))
-        if self.source.index is not None:
+        if self.source.grounder is not None:
             if self.typed:
                 return TurnKnowledge(self.typed)
-            return self._searched(self.source.index, [*earlier, text])
+            return self._searched(self.source.grounder, [*earlier, text])
         in_fields = find_passages(message)
         if in_fields:
             return TurnKnowledge(in_fields, in_fields=True)
@@ -292,16 +292,18 @@ class EpisodeKnowledge:
         self._in_text = in_text or self._in_text
         if self._in_text:
             return TurnKnowledge(self._in_text, in_text=True)
-        if self.source.file_index is not None and not self.typed:
-            return self._searched(self.source.file_index, [*earlier, text])
+        if self.source.file_grounder is not None and not self.typed:
+            return self._searched(self.source.file_grounder, [*earlier, text])
         passages = self.typed or self.source.passages
         return TurnKnowledge(passages) if passages else NOTHING
 
-    def _searched(self, index: KnowledgeIndex, history: Sequence[str]) -> TurnKnowledge:
+    def _searched(
+        self, grounder: KnowledgeGrounder, history: Sequence[str]
+    ) -> TurnKnowledge:
         if self.source.delimiter:
             # Earlier turns still have the passages that were found for them.
             history = [turn.rpartition(self.source.delimiter)[2] for turn in history]
-        (knowledge,) = index.ground([history])
+        (knowledge,) = grounder.ground([history])
         return knowledge
 
     def end_episode(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.knowledge_options import add_index_options, index_from_opt
+from parlai_q2.cli.knowledge_options import add_index_options, grounder_from_opt
 from parlai_q2.cli.scorer_options import (
     add_choice_options,
     add_scorer_options,
@@ -168,7 +168,7 @@ def app_from_opt(opt: Options) -> Any:
     reranker = reranker_from_opt(opt)
     log.info(f'Loading the models of {opt["choose"]}')
     load_models(reranker)
-    return make_app(server, reranker, settings, index_from_opt(opt))
+    return make_app(server, reranker, settings, grounder_from_opt(opt))
 
 
 def _is_loopback(host: str) -> bool:

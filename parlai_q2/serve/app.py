@@ -28,7 +28,7 @@ from parlai_q2.claims import not_verifiable
 from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
-from parlai_q2.io.knowledge import KnowledgeIndex
+from parlai_q2.io.knowledge import KnowledgeGrounder
 from parlai_q2.io.read import read_example, read_messages
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import (
@@ -63,7 +63,7 @@ def make_app(
     server: ChatServer | str,
     reranker: Reranker | None = None,
     settings: ServeSettings | None = None,
-    grounder: KnowledgeIndex | None = None,
+    grounder: KnowledgeGrounder | None = None,
 ) -> Starlette:
     """
     The proxy as an ASGI application.

@@ -18,7 +18,7 @@ from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.chat_completions import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
-from parlai_q2.io.knowledge import KnowledgeIndex
+from parlai_q2.io.knowledge import KnowledgeGrounder
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
@@ -104,7 +104,7 @@ class GroundedChat:
         server: ChatServer,
         reranker: Reranker,
         settings: ServeSettings,
-        grounder: KnowledgeIndex | None = None,
+        grounder: KnowledgeGrounder | None = None,
     ):
         self.server, self.reranker, self.settings = server, reranker, settings
         self.grounder, self.metrics = grounder, Metrics()

@@ -19,7 +19,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 from parlai_q2.claims import Label, Score
 from parlai_q2.cli import knowledge_options
 from parlai_q2.cli.knowledge_options import (
-    index_from_opt,
+    grounder_from_opt,
     searching_source,
     source_from_opt,
 )
@@ -50,12 +50,12 @@ def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp('faq')
     (folder / 'faq.md').write_text(FAQ)
     build([str(folder / 'faq.md')], folder / 'index')
-    return index_from_opt({'knowledge_index': str(folder / 'index')})
+    return grounder_from_opt({'knowledge_index': str(folder / 'index')})
 
 
 @pytest.fixture
 def knowledge(index):
-    return AgentKnowledge(KnowledgeSource(index=index))
+    return AgentKnowledge(KnowledgeSource(grounder=index))
 
 
 def test_answering_passages_replace_the_tasks_knowledge(knowledge):

@@ -8,11 +8,11 @@ from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.grounded_rerank.grounded_rerank import UPGRADE_LATER
-from parlai_q2.agents.grounded_rerank.wrapped_generator import (
+from parlai_q2.agents.grounded_rerank.generator_class import (
     find_generator_name,
     load_generator_class,
 )
+from parlai_q2.agents.grounded_rerank.grounded_rerank import UPGRADE_LATER
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import AGENT, TOY, trained_generator
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.cli.knowledge_options import index_from_opt
+from parlai_q2.cli.knowledge_options import grounder_from_opt
 from parlai_q2.retrieve.answers import Answer, AnswerReader, quote_answer
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.grounding import Grounder, PassageReading, courtesy
@@ -381,7 +381,7 @@ def test_statements_and_questions_are_not_small_talk(message):
 
 def test_this_projects_own_pages_answer_questions_about_it(tmp_path):
     build([str(ROOT / 'docs')], tmp_path / 'I')
-    grounder = index_from_opt({'knowledge_index': str(tmp_path / 'I')})
+    grounder = grounder_from_opt({'knowledge_index': str(tmp_path / 'I')})
     trains, connects, other = grounder.ground(
         [
             ['How do I train on filtered data?'],

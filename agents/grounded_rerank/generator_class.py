@@ -1,10 +1,7 @@
 """
-Adds the agent's options, finds the generator to rerank, and makes the agent class that
-reranks it.
-
-The reranking agent is a mixin. An instance belongs to a class that combines the mixin
-with the generator's class. It therefore has the generator's history, options and
-metrics.
+Adds the agent's options, finds the generator to rerank, and makes the class that is
+both this generator and the reranking agent
+(:mod:`~parlai_q2.agents.grounded_rerank.grounded_rerank` shows its bases).
 """
 
 import argparse
