@@ -81,8 +81,8 @@ def _quotas() -> list[float]:
         if found:
             group = GROUPS / path.strip()
             folders += [f for f in (group, *group.parents) if GROUPS in f.parents]
-    except OSError:
-        pass  # not Linux
+    except (OSError, ValueError):
+        pass  # not Linux, or an odd name
     return [quota for folder in folders if (quota := _quota(folder))]
 
 

@@ -22,7 +22,7 @@ from parlai_q2.generate.generator import (
     Generator,
     open_generator,
 )
-from parlai_q2.generate.model_place import ModelPlace
+from parlai_q2.generate.model_place import COMPUTE_TYPES, ModelPlace
 from parlai_q2.generate.strategies import (
     NAMED_CANDIDATES,
     Decoding,
@@ -87,8 +87,7 @@ def add_options(
         '--compute-type',
         type=str,
         default='default',
-        help='one of default, auto, int8, int8_float32, int8_float16, int8_bfloat16, '
-        'int16, float16, bfloat16, float32; default: the stored type',
+        help=f'one of {COMPUTE_TYPES}; default: the stored type',
     )
     group.add_argument(
         '--stop',

@@ -6,7 +6,7 @@ into a chat template by transformers, which runs templates in Jinja's sandbox.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.prompts import REPLY, Prompt
 
 # A turn with its speaker: ``role`` (system, user or assistant) and ``content``; and the
@@ -41,7 +41,14 @@ class ChatTemplate:
                 self._source = Path(path).read_text(encoding='utf-8')
             except (OSError, UnicodeDecodeError) as e:
                 raise ConfigError(f'{self.name} cannot be read: {e}') from e
-        self._tokenizer = load_tokenizer(str(folder))
+        try:
+            self._tokenizer = load_tokenizer(str(folder))
+        except ModelError as e:
+            reason = ' '.join(str(e).split())[:200]
+            raise ModelError(
+                f'{self.name} needs the tokenizer of {folder}, with its '
+                f'tokenizer_config.json: {reason}'
+            ) from e
 
     def render(self, messages: Sequence[Message]) -> str:
         """

@@ -17,6 +17,10 @@ from parlai_q2.models.converted.reader import MODEL_FILE
 from parlai_q2.models.device import check_name
 from parlai_q2.models.model_files import read_object
 
+COMPUTE_TYPES = (
+    'default, auto, int8, int8_float32, int8_float16, int8_bfloat16, int16, float16, '
+    'bfloat16, float32'
+)
 CONVERT = (
     'Convert one: ct2-transformers-converter --model NAME --output_dir FOLDER '
     '--quantization int8 --copy_files tokenizer.json tokenizer_config.json'
@@ -123,7 +127,10 @@ def explain_errors(place: ModelPlace) -> Iterator[None]:
                 'smaller batch (-bs 1), or --device cpu.'
             ) from e
         if 'compute type' in lower:
-            raise ConfigError(f'--compute-type {place.compute_type}: {reason}') from e
+            raise ConfigError(
+                f'--compute-type {place.compute_type}: {reason}. Use one of '
+                f'{COMPUTE_TYPES}.'
+            ) from e
         if any(word in lower for word in ('cuda', 'gpu', 'device')):
             raise ConfigError(
                 f'--device {place.device} cannot be used: {reason}. Take --device cpu.'

@@ -7,8 +7,8 @@ folder. A reference is one of
 - a Hugging Face hub name such as ``roberta-large``, fetched on first use.
 
 Signatures identify a folder by a hash of its files, and a hub model by its revision. If
-a folder lists checksums, they stand for its files, and weights, configurations and
-tokenizers that are not listed are not read.
+a folder lists checksums, they stand for its files: weights and configurations that are
+not listed are not read. (transformers reads any file of a tokenizer that it finds.)
 """
 
 import hashlib
@@ -123,6 +123,9 @@ def as_model_error(path: Path) -> Iterator[None]:
 
 def read_object(path: Path) -> JsonObject:
     """Read a JSON file that contains an object; anything else is a ModelError."""
+    if path.exists() and not path.is_file():
+        # Reading a pipe or device may never end.
+        raise ModelError(f'Cannot load {path}: it is not a regular file.')
     with as_model_error(path):
         content = json.loads(path.read_text(encoding='utf-8'))
     if not isinstance(content, dict):
@@ -146,9 +149,9 @@ def listed_files(folder: Path) -> dict[str, str] | None:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """Whether a folder has a file that may be read."""
+    """Whether a folder has a regular file that may be read."""
     listed = listed_files(folder)
-    return (folder / name).exists() and (listed is None or name in listed)
+    return (folder / name).is_file() and (listed is None or name in listed)
 
 
 def folder_generation(folder: Path, config: object) -> Any:

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import threading
 import time
@@ -75,6 +76,16 @@ def use(folder):
     else:
         scorer = 'q2' if folder.name == 'question_generation' else 'consistency'
         load_scorer(scorer, preset=preset_of(folder, folder.name)).score(PAIR)
+
+
+@pytest.mark.parametrize('name', ['model.bin', 'config.json', 'tokenizer.json'])
+def test_a_pipe_in_place_of_a_file_is_refused(model, name):
+    folder = model()
+    (folder / CHECKSUMS).unlink()
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(ModelError, match=re.escape(str(folder))):
+        use(folder)
 
 
 def one_line(error):

@@ -221,8 +221,12 @@ from parlai_q2.report.chat.server import PageServer
 from tests.report.chats import Scripted
 
 chat = Scripted()
-# Native code, of which Python cannot interrupt the call.
-chat.interact = lambda *_: hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000)
+def interact(*_):
+    print('begun', flush=True)
+    # Native code, of which Python cannot interrupt the call.
+    hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000)
+
+chat.interact = interact
 with PageServer('127.0.0.1', 0) as server:
     print(server.url, flush=True)
     server.serve(lambda: chat)
@@ -246,7 +250,7 @@ def test_ctrl_c_in_a_reply_ends_the_process_within_two_seconds():
         connection.request('GET', '/conversation', headers=headers)
         assert connection.getresponse().read()
         connection.request('POST', '/interact', '{"text": "a"}', headers)
-        time.sleep(0.3)
+        assert process.stdout.readline() == 'begun\n'
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)

@@ -6,6 +6,7 @@ from transformers import AutoModelForSequenceClassification as Classifier
 
 pytest.importorskip('accelerate')  # it needs Python 3.11
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -105,6 +106,19 @@ def test_a_detector_learns_what_its_teacher_predicts(bert, tmp_path, capsys):
     tokens = load_tokenizer(bert)(['bees have five eyes'], ['bees have five'])
     inputs = {name: torch.tensor(values) for name, values in tokens.items()}
     assert trained(**inputs).logits.argmax() == 2
+
+
+def test_each_text_gets_its_own_logits_of_a_teacher():
+    samples = [{'label': 0}, {'label': 1, 'wrong': {'label': 2}}, {'label': 3}]
+    train_detector.add_teacher(samples, torch.tensor([[1.0], [2.0], [3.0], [4.0]]))
+    assert [sample['teacher'] for sample in samples] == [[1.0], [2.0], [4.0]]
+    assert samples[1]['wrong']['teacher'] == [3.0]
+
+
+def test_rows_without_a_class_need_a_teacher(bert, tmp_path, capsys):
+    rows = [*CLASS_ROWS, {'p': 'bees have five eyes', 'h': 'bees have five'}]
+    with pytest.raises(ConfigError, match='--teacher'):
+        run(train_detector, rows, bert, tmp_path, capsys)
 
 
 def test_an_answerer_learns_spans_and_silence(bert, tmp_path, capsys):

@@ -24,6 +24,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSequenceClassification
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted.reader import stored_folder
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train.rows import Row, read_rows
@@ -216,6 +217,8 @@ def train(args: argparse.Namespace) -> dict[str, float]:
     padding = tokenizer.pad_token_id
     samples = encode_rows(read_rows(*args.rows), tokenizer, args.max_tokens)
     held_out = encode_rows(read_rows(*args.held_out), tokenizer, args.max_tokens)
+    if not args.teacher and any('y' not in row for row in read_rows(*args.rows)):
+        raise ConfigError('Some rows have no class (y). Name a --teacher.')
     if args.teacher:
         # A teacher of another architecture has other tokens.
         teacher_tokenizer = load_tokenizer(args.teacher)
