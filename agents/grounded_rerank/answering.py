@@ -4,8 +4,9 @@ words, or a courtesy), and returns it if no candidate surely answers.
 
 A reply may be true and still answer nothing: "How much is breakfast?" - "It is served
 from 7 to 10." The choice reads whether candidates answer
-(:mod:`parlai_q2.rerank.relevance`). If the best one is not grounded, does not answer or
-adds chat, or if it is an answer to a yes-no question, the reply quotes the document.
+(:mod:`parlai_q2.rerank.relevance`). If the best one is not grounded, does not answer,
+adds chat or is badly written, or if it is an answer to a yes-no question, the reply
+quotes the document.
 The agent declines a question that no document answers. A turn that asks nothing gets a
 courtesy unless the best reply fits it, and is grounded or claims nothing.
 """
@@ -19,6 +20,7 @@ from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.rerank.choice import MIN_RELEVANCE, SURE_RELEVANCE, Reason, Rule, choose
+from parlai_q2.rerank.guards.words import MisspellingGuard
 from parlai_q2.rerank.relevance import strip_chat
 from parlai_q2.text.questions import is_yes_no_question, only_greets
 
@@ -31,6 +33,8 @@ _HEDGES = re.compile(
     r'|i (think|guess|believe))\b',
     re.I,
 )
+# "It reads HTML HTML and PDF."
+_DOUBLED_WORD = re.compile(r'\b(\w{3,}) \1\b', re.I)
 
 
 def add_ready_reply(
@@ -107,8 +111,8 @@ def _fits(candidate: Candidate, turn_text: str) -> bool:
 
 def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
     """
-    Whether a candidate is grounded and surely answers the turn's question, without chat
-    that nobody asked for.
+    Whether a candidate is grounded, well written and surely answers the turn's
+    question, without chat that nobody asked for.
     """
     score, relevance = candidate.score, candidate.relevance
     return (
@@ -121,6 +125,8 @@ def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
         and not _hedges(candidate)
         # "I agree. It costs 14 euros."
         and strip_chat(candidate.text, knowledge.question) == candidate.text
+        and MisspellingGuard.name not in candidate.guards
+        and not _DOUBLED_WORD.search(candidate.text)
     )
 
 

@@ -107,6 +107,7 @@ def asked(question):
         ('How much is breakfast?', 'It costs 14 euros, I think.', 0.9, False),
         ('How much is breakfast?', 'I agree. It costs 14 euros.', 0.9, False),
         ('How much is breakfast?', 'It costs 14 euros. Do you eat it?', 0.9, False),
+        ('How much is breakfast?', 'It costs 14 euros euros a day.', 0.9, False),
         # Whether yes or no is right is harder to tell.
         ('Is breakfast free?', 'Yes, it costs 14 euros.', 0.9, False),
     ],
@@ -123,6 +124,14 @@ def test_quotes_the_document_if_no_candidate_surely_answers(
     assert (after.chosen.text, after.reason) == expected
     # The generator has no record of what a document says, and no likelihood.
     assert leads or (after.chosen.source, after.chosen.mean_logprob) == ('', None)
+
+
+def test_a_misspelt_answer_gives_way_to_the_document():
+    reply = Candidate('It costs 14 euors.', ('beam',), guards=('misspelt',))
+    pool = add_ready_reply([reply], asked('How much is breakfast?'), NO_TEXT)
+    found = ranking(*pool, relevance=0.9)
+    after = prefer_answer(found, asked('How much is breakfast?'), Rule())
+    assert after.chosen.text == QUOTE
 
 
 def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
