@@ -111,8 +111,8 @@ def intervals(
 
     :param statistic: maps weights of shape (R, n) to statistics of shape (R, M).
     :param size: n, the number of responses.
-    :param groups: n group names; responses in one group are drawn together. None draws
-        each response on its own.
+    :param groups: n group names; responses in one group are drawn together. None, or
+        one group for all, draws each response on its own.
     :return: M intervals; None for a statistic that is undefined on the whole set, and
         for each if the set is empty. Resamples in which it is undefined are left out.
     """
@@ -121,7 +121,9 @@ def intervals(
     whole = statistic(np.ones((1, size)))[0]
     if not size:
         return [None for _ in whole]
-    drawn = resamples(range(size) if groups is None else groups, rounds, seed)
+    if groups is None or len(set(groups)) == 1:
+        groups = range(size)
+    drawn = resamples(groups, rounds, seed)
     resampled = np.concatenate([statistic(weights) for weights in drawn])
     return [
         percentiles(float(value), resampled[:, i]) if np.isfinite(value) else None

@@ -126,8 +126,15 @@ def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
         # "I agree. It costs 14 euros."
         and strip_chat(candidate.text, knowledge.question) == candidate.text
         and MisspellingGuard.name not in candidate.guards
-        and not _DOUBLED_WORD.search(candidate.text)
+        and not _doubles_a_word(candidate.text, knowledge)
     )
+
+
+def _doubles_a_word(reply: str, knowledge: TurnKnowledge) -> bool:
+    """Whether a reply has a word twice in a row that the knowledge does not have so."""
+    known = knowledge.text.lower()
+    doubled = (match[0].lower() for match in _DOUBLED_WORD.finditer(reply))
+    return any(words not in known for words in doubled)
 
 
 def _hedges(candidate: Candidate) -> bool:

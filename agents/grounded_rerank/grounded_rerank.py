@@ -7,7 +7,8 @@ these classes at once. Python looks for a method from top to bottom, and ``super
 continues below the class that calls it::
 
     GroundedRerank<Generator>  made by make_reranking_class; has no methods
-    GroundedRerankAgent        observe, batchify, eval_step, _generate: ranks replies
+    GroundedRerankAgent        observe, batchify, eval_step, _generate: ranks replies;
+                               batch_act, share
     ChatCommands               read_command, observe_command, self_observe, batch_act
     ParlaiSearchMixin          candidate_pools, candidates_beginning_with with ParlAI's
                                search; left out if the generator is a CandidateAgent
@@ -179,10 +180,6 @@ class GroundedRerankAgent(ChatCommands):
             if message is not None:
                 dict.__setitem__(message, TURN_KNOWLEDGE, knowledge)
         return observed
-
-    def is_valid(self, obs: Message) -> bool:
-        """Whether a message gets a reply; the end of a person's input gets none."""
-        return any(name in obs for name in TURN_FIELDS) and super().is_valid(obs)
 
     def batchify(
         self, obs_batch: list[Message], *args: object, **kwargs: object
@@ -410,11 +407,13 @@ class GroundedRerankAgent(ChatCommands):
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
-        Reply to a batch.
+        Reply to a batch. The end of a person's input gets no reply.
 
         Metrics without a value are removed from the replies, because means over tasks
         and logs would count them as 0.
         """
+        if all(map(_is_end, observations)):
+            return [Message(id=self.getID()) for _ in observations]
         replies = super().batch_act(observations)
         for reply in replies:
             if 'metrics' in reply:
@@ -429,6 +428,13 @@ class GroundedRerankAgent(ChatCommands):
         if (validation_metric := validated_by(self.opt, metrics)) is not None:
             # This placeholder yields to a task's values, if a task has any.
             self.global_metrics.add(validation_metric, of_nothing())
+
+
+def _is_end(message: Message) -> bool:
+    """Whether a message only ends an episode."""
+    return bool(message.get('episode_done')) and not any(
+        name in message for name in TURN_FIELDS
+    )
 
 
 def _replace_texts(

@@ -61,7 +61,7 @@ def add_index_options(group: OptionGroup) -> None:
 
 
 def grounder_from_opt(opt: Options) -> Grounder | None:
-    """The index that options name, ready to be searched; None if they name none."""
+    """What finds passages where options name them; None if they name nothing."""
     folder = opt.get('knowledge_index')
     if not folder:
         return None
@@ -85,7 +85,7 @@ def _most_passages(opt: Options) -> int:
 
 
 def _file_grounder(opt: Options) -> Grounder | None:
-    """The index of ``--knowledge-file``; None if the file is one passage."""
+    """What finds passages in ``--knowledge-file``; None if it is one passage."""
     passages = read_passages(Path(opt['knowledge_file']).expanduser())
     if len(passages) < 2:
         return None

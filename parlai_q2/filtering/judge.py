@@ -4,12 +4,13 @@ decides which are kept: those that score above the threshold, and by default tho
 no scorer can judge, since chit-chat keeps a model sociable. A turn is kept if at least
 one of its labels is.
 
-The steps, which :func:`judge_episodes` takes with a scorer of this process:
+The steps:
 
 1. :func:`read_turns` finds the knowledge and the labels of one episode's turns;
 2. :func:`group_episodes` does so for many, and groups whole episodes into batches;
 3. :func:`~parlai_q2.filtering.label_scoring.score_batches` scores the labels of batches
-   with an engine, perhaps in other processes;
+   with an engine, perhaps in other processes (:func:`judge_episodes` has a scorer of
+   this process do it);
 4. :func:`decide_batches` decides on the turns of scored batches, and
    :func:`decide_episode` on those of one episode.
 """

@@ -80,7 +80,7 @@ class BertScorer(Scorer):
             preset = load_preset('paper')
         config = preset.model(cls.name)
         settings = dict(config.settings)
-        if 'num_layers' not in settings:
+        if settings.get('num_layers') is None:
             raise ConfigError(
                 f'bertscore of the preset {preset.name!r} must give num_layers: from 1 '
                 f'to the number of layers that {config.model!r} has.'

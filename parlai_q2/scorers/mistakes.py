@@ -267,7 +267,7 @@ def _is_year(amount: Amount) -> bool:
 def _other_amount(reading: ClaimReading, stated: Amount) -> Evidence | None:
     """
     What the knowledge has instead of an amount: the only one of the nearest sentences
-    that measures the same, if the knowledge does not have the claim's as well. Bare
+    that measures the same, if the knowledge does not have the stated one as well. Bare
     numbers must count the same.
     """
     if index_amounts(reading.example.knowledge_text).has(stated):

@@ -9,8 +9,8 @@ weighted mean of the comparison of its answers and the support of its sentence
 counts as one claim of its own, by its support alone, unless it is generic.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from statistics import fmean
 from typing import Any
 
@@ -23,6 +23,7 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
+from parlai_q2.errors import UnknownNameError
 from parlai_q2.models.nli_types import NliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import (
@@ -56,6 +57,17 @@ PAPER_SETTINGS = Q2Settings()
 # The threshold for soft values: with these, one good and one bad answer average to a
 # little more than 0.5. Chosen on development data.
 SOFT_THRESHOLD = 0.6
+
+
+def _read_settings(preset: Preset, given: Mapping[str, Any]) -> Q2Settings:
+    """The settings that a preset has, and a caller gives."""
+    settings = {**preset.q2, **given}
+    known = [field.name for field in fields(Q2Settings)]
+    for name in settings:
+        if name not in known:
+            where = f' in the preset {preset.name!r}:' if name in preset.q2 else ''
+            raise UnknownNameError(f'setting of Q²{where}', name, known)
+    return Q2Settings(**settings)
 
 
 class Q2Scorer(Scorer):
@@ -111,7 +123,7 @@ class Q2Scorer(Scorer):
             SpanQuestionAnswerer, preset, Section.QUESTION_ANSWERING, **shared
         )
         models = Q2Models(generator, answerer, backends.nli(preset, **shared))
-        settings = Q2Settings(**{**preset.q2, **q2_settings})
+        settings = _read_settings(preset, q2_settings)
         at_once = max(CHUNK, generator.batch_size)
         return cls(models, settings, preset.name, threshold, at_once)
 

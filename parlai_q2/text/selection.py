@@ -38,8 +38,8 @@ _WORD = re.compile(r'\w+')
 @lru_cache(maxsize=1024)
 def stems(text: str) -> frozenset[str]:
     """
-    The first :data:`STEM` letters of each of a text's words, in place of its stem, but
-    for function words. No stemmer is used. Apostrophes separate words.
+    The first :data:`STEM` letters of each word of a text, except function words. They
+    stand for its stem; no stemmer is used. Apostrophes separate words.
 
     >>> sorted(stems('The Angara flows out of it.'))
     ['angar', 'flows']

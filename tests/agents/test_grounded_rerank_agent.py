@@ -94,14 +94,6 @@ def test_a_batch_says_what_its_messages_would_alone(agent):
     assert list(map(texts, together)) == list(map(texts, alone))
 
 
-def test_the_end_of_a_persons_input_gets_no_reply(agent):
-    chat = agent.clone()
-    chat.observe(Message({'text': '1 2', 'knowledge': '1 2', 'episode_done': False}))
-    assert chat.act()['text']
-    chat.observe(Message({'episode_done': True}))
-    assert 'text' not in chat.act()
-
-
 def test_empty_and_padded_messages_leave_the_others_alone(agent):
     clones = [agent.clone() for _ in range(3)]
     messages = [

@@ -61,6 +61,9 @@ def check(agent):
     chat.set_interactive_mode(True)
     chat.observe({'text': '/knowledge 4 3 2', 'episode_done': False})
     assert chat.act()['text'].endswith('stick to this: 4 3 2')
+    # The end of a person's input gets no reply, though there is knowledge.
+    chat.observe({'episode_done': True})
+    assert 'text' not in chat.act()
     return replies
 
 

@@ -44,6 +44,8 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
     (alone,) = intervals(mean, 100)
     (together,) = intervals(mean, 100, groups=np.repeat(range(10), 10).tolist())
     assert together.mean == alone.mean == 0.5
+    # One passage for all tells nothing of other passages.
+    assert intervals(mean, 100, groups=['x'] * 100) == [alone]
     # sqrt(p (1 - p) / n) with n of 100 and of 10.
     assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
     assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)

@@ -19,20 +19,20 @@ PAIRS = [('the cat sat', 'i am fine'), ('hello', 'the cat'), ('the cat', 'hello'
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp('judge')
+    place = tmp_path_factory.mktemp('seq2seq')
     words = tokenizer('t5')
     words.save_pretrained(place)
     untrained('t5', len(words)).save_pretrained(place)
     return str(place)
 
 
-def judge(folder, **options):
+def load_model(folder, **options):
     options = {'prompt': PROMPT, 'supported': 'cat', 'unsupported': 'am', **options}
     return Seq2SeqNliModel(ModelConfig(folder), **options)
 
 
-def logits(judge_model, prompt):
-    model, tokenizer, _ = judge_model._loaded()
+def logits(model_read, prompt):
+    model, tokenizer, _ = model_read._loaded()
     inputs = tokenizer(prompt, return_tensors='pt')
     start = torch.tensor([[model.config.decoder_start_token_id]])
     with torch.no_grad():
@@ -40,43 +40,43 @@ def logits(judge_model, prompt):
 
 
 def test_the_probability_is_that_of_the_word_against_the_other(folder):
-    judge_model = judge(folder)
-    tokenizer = judge_model._loaded()[1]
+    model_read = load_model(folder)
+    tokenizer = model_read._loaded()[1]
     yes, no = (tokenizer.convert_tokens_to_ids(word) for word in ('cat', 'am'))
-    probabilities = judge_model.classify(PAIRS)
+    probabilities = model_read.classify(PAIRS)
     for (premise, hypothesis), probability in zip(PAIRS, probabilities, strict=True):
-        word_logits = logits(judge_model, f'the {premise} . {hypothesis}')
+        word_logits = logits(model_read, f'the {premise} . {hypothesis}')
         expected = word_logits[[no, yes]].softmax(-1)[1].item()
         assert probability.entailment == pytest.approx(expected, abs=1e-6)
         assert sum(probability) == pytest.approx(1)
         assert probability.neutral == 1 - probability.entailment
     assert len({probability.entailment for probability in probabilities}) == 3
-    assert judge_model.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
+    assert model_read.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
 
 
 def test_compares_with_the_whole_vocabulary_without_unsupported(folder):
-    judge_model = judge(folder, unsupported=None)
-    yes = judge_model._loaded()[1].convert_tokens_to_ids('cat')
-    (probabilities,) = judge_model.classify([('hello', 'the cat')])
-    expected = logits(judge_model, 'the hello . the cat').softmax(-1)[yes].item()
+    model_read = load_model(folder, unsupported=None)
+    yes = model_read._loaded()[1].convert_tokens_to_ids('cat')
+    (probabilities,) = model_read.classify([('hello', 'the cat')])
+    expected = logits(model_read, 'the hello . the cat').softmax(-1)[yes].item()
     assert probabilities.entailment == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_most_supporting_window_of_a_long_premise_counts(folder):
     parts = ('The cat sat.', 'I am fine.', 'Hello you.')
-    (probabilities,) = judge(folder, window_words=3).classify(
+    (probabilities,) = load_model(folder, window_words=3).classify(
         [(' '.join(parts), 'the cat')]
     )
-    single = judge(folder).classify([(part, 'the cat') for part in parts])
+    single = load_model(folder).classify([(part, 'the cat') for part in parts])
     highest = max(reading.entailment for reading in single)
     assert probabilities.entailment == pytest.approx(highest, abs=1e-6)
 
 
 def test_prompts_that_do_not_fit_are_read_in_halves(folder, monkeypatch):
-    judge_model = judge(folder)
+    model_read = load_model(folder)
     pairs = [(f'the {word} sat', 'the cat') for word in ('cat', 'fine', 'hello')]
-    expected = [p.entailment for p in judge_model.classify(pairs)]
-    model, calls = judge_model._loaded()[0], []
+    expected = [p.entailment for p in model_read.classify(pairs)]
+    model, calls = model_read._loaded()[0], []
     forward = model.forward
 
     def read_one(input_ids, **inputs):
@@ -86,7 +86,7 @@ def test_prompts_that_do_not_fit_are_read_in_halves(folder, monkeypatch):
         return forward(input_ids=input_ids, **inputs)
 
     monkeypatch.setattr(model, 'forward', read_one)
-    single = [p.entailment for p in judge_model.classify(pairs)]
+    single = [p.entailment for p in model_read.classify(pairs)]
     assert single == pytest.approx(expected, abs=1e-6)
     assert calls == [3, 2, 1, 1, 1]
 
@@ -101,7 +101,7 @@ def test_prompts_that_do_not_fit_are_read_in_halves(folder, monkeypatch):
 )
 def test_rejects_models_and_prompts_that_cannot_judge(folder, options, named):
     with pytest.raises(ConfigError, match=named):
-        judge(folder, **options).classify(PAIRS)
+        load_model(folder, **options).classify(PAIRS)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_judge_without_its_prompt_is_told_to_have_one(folder):
 @pytest.mark.parametrize('name', ['minicheck', 'trueteacher'])
 def test_the_published_judges_are_asked_as_their_authors_do(name):
     section = load_preset(name).model('detector')
-    judge_model = Seq2SeqNliModel(section, **section.settings)
-    assert judge_model.words[0] == '1'
-    assert judge_model.max_tokens == 2048
-    assert load_scorer('consistency', name).model.prompt == judge_model.prompt
+    model_read = Seq2SeqNliModel(section, **section.settings)
+    assert model_read.words[0] == '1'
+    assert model_read.max_tokens == 2048
+    assert load_scorer('consistency', name).model.prompt == model_read.prompt

@@ -192,7 +192,7 @@ def english_words() -> frozenset[str]:
     path = shipped_folder('q2_mini/consistency') / 'vocabulary.json'
     with as_model_error(path):
         words = json.loads(path.read_text(encoding='utf-8'))
-    return frozenset(filter(str.isalpha, words))
+        return frozenset(filter(str.isalpha, words))
 
 
 def _is_misspelling(word: str, known_word: str) -> bool:
