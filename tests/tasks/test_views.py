@@ -177,3 +177,35 @@ def test_training_on_a_view_without_labels_names_those_that_have(sets, monkeypat
     VerifyData.main(task=task, datatype='train:ordered')
     (line,) = [line for line in printed if 'label' in line]
     assert 'AnnotatedTeacher and ClassificationTeacher of the same task have' in line
+
+
+@pytest.mark.parametrize(
+    'files, teacher, task_and_words',
+    [
+        (
+            'sets',
+            'q2_wow.agents:CrossAnnotationTeacher',
+            'q2_wow.agents:AnnotatedTeacher:cross_annotation',
+        ),
+        (
+            None,
+            'grounded_sample.agents:InconsistentTeacher',
+            'grounded_sample.agents:AnnotatedTeacher:inconsistent',
+        ),
+        (
+            'conv_fever',
+            'conv_fever.agents:NegationTeacher',
+            'conv_fever.agents:DefaultTeacher:negation',
+        ),
+    ],
+)
+def test_a_named_teacher_shows_what_its_words_select(
+    request, files, teacher, task_and_words
+):
+    if files:
+        request.getfixturevalue(files)
+    shown, selected = (messages(TASKS + task) for task in (teacher, task_and_words))
+    assert shown
+    assert [{**m, 'id': ''} for m in shown] == [{**m, 'id': ''} for m in selected]
+    everything = messages(TASKS + task_and_words.rpartition(':')[0])
+    assert len(shown) != len(everything)
