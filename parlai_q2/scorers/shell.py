@@ -22,7 +22,6 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Label, Score, not_verifiable
@@ -68,6 +67,8 @@ MIN_FOREIGN_WORDS = 4
 # Examples per call of a scorer with a cache, and per write to it: about as many as a
 # killed run can lose, and enough to fill many batches of a model.
 CHUNK = 256
+# How far the sums of a model may leave [0, 1].
+ROUNDING = 1e-6
 # What JSON has of numbers.
 PLAIN = (float, int, bool)
 
@@ -309,10 +310,10 @@ def _check(name: str, example: Example, score: object) -> Score:
             f'{example.response[:60]!r}. Return a Score, such as '
             'Score(0.9, Label.CONSISTENT).'
         )
-    if not isfinite(score.value):
+    if not -ROUNDING <= score.value <= 1 + ROUNDING:
         raise ConfigError(
             f'The scorer {name} gave {score.value} for the response '
-            f'{example.response[:60]!r}. A score must be a finite number.'
+            f'{example.response[:60]!r}. A score must be in [0, 1].'
         )
     numbers = (score.value, *score.parts.values())
     if all(type(number) in PLAIN for number in numbers):

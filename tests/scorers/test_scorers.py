@@ -209,7 +209,8 @@ def test_numbers_of_numpy_become_those_that_json_has():
     [
         ((), 'giving gave 0 scores for 1 texts'),
         ((0.9,), r"giving gave 0.9 for the response 'said'. Return a Score"),
-        ((Score(float('nan'), 'consistent'),), 'giving gave nan .* finite number'),
+        ((Score(float('nan'), 'consistent'),), r'giving gave nan .* in \[0, 1\]'),
+        ((Score(1.7, 'consistent'),), r'giving gave 1.7 .* in \[0, 1\]'),
     ],
 )
 def test_a_scorer_that_gives_something_else_than_a_score_for_each_is_named(
