@@ -173,7 +173,9 @@ class GroundedRerankAgent(ChatCommands):
         if command is not None and not ends:
             return self.observe_command(command)
         history = self.history.history_raw_strings
-        knowledge = self.knowledge.find(observation, history)
+        knowledge = NOTHING
+        if not _is_end(observation):
+            knowledge = self.knowledge.find(observation, history)
         observed = super().observe(self.knowledge.attach(observation, knowledge))
         knowledge = knowledge._replace(history=tuple(self.history.history_raw_strings))
         for message in (observed, self.observation):

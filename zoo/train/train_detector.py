@@ -213,16 +213,17 @@ def load_classifier(name: str) -> Any:
 
 def train(args: argparse.Namespace) -> dict[str, float]:
     """Train, write the model, and return what :func:`measure` gives for it."""
+    rows = read_rows(*args.rows)
+    if not args.teacher and any('y' not in row for row in rows):
+        raise ConfigError('Some rows have no class (y). Name a --teacher.')
     tokenizer = load_tokenizer(args.initial)
     padding = tokenizer.pad_token_id
-    samples = encode_rows(read_rows(*args.rows), tokenizer, args.max_tokens)
+    samples = encode_rows(rows, tokenizer, args.max_tokens)
     held_out = encode_rows(read_rows(*args.held_out), tokenizer, args.max_tokens)
-    if not args.teacher and any('y' not in row for row in read_rows(*args.rows)):
-        raise ConfigError('Some rows have no class (y). Name a --teacher.')
     if args.teacher:
         # A teacher of another architecture has other tokens.
         teacher_tokenizer = load_tokenizer(args.teacher)
-        texts = encode_rows(read_rows(*args.rows), teacher_tokenizer, args.max_tokens)
+        texts = encode_rows(rows, teacher_tokenizer, args.max_tokens)
         teacher = load_classifier(args.teacher)
         logits = predict_logits(
             teacher, texts, teacher_tokenizer.pad_token_id, args.device
