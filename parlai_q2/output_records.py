@@ -19,11 +19,10 @@ from typing import Any
 from parlai_q2.claims import Kind, Score, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import free_name
-from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import read_history
 from parlai_q2.json_values import JsonMapping, JsonObject, mapping, text_in
 from parlai_q2.rerank.ranking import Ranking
-from parlai_q2.turns import Example, Passage, passages_of
+from parlai_q2.turns import Example, Passage, passages_of, stripped
 
 # The fields of each kind of line besides those of its record.
 FIELDS: Mapping[Kind, tuple[str, ...]] = {

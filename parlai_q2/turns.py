@@ -3,7 +3,7 @@ A turn of a conversation, with the knowledge that its reply should rest on.
 
 A :class:`Turn` has its knowledge as passages, and the turns before the reply. An
 :class:`Example` is a turn with a response to score; a
-:class:`~parlai_q2.rerank.pools.Pool` is a turn with candidates to choose from.
+:class:`~parlai_q2.rerank.candidate.Pool` is a turn with candidates to choose from.
 """
 
 import re
@@ -146,6 +146,31 @@ def _source(number: int, value: Any) -> Source | None:
             f'optionally, "heading" and "place", strings; got {str(value)[:40]!r}.'
         )
     return Source(*map(without_surrogates, texts))
+
+
+def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """Strip a single passage of white space; return nothing if all are blank."""
+    if len(passages) == 1:
+        passages = (passages[0]._replace(text=passages[0].text.strip()),)
+    return passages if joined(passages).strip() else ()
+
+
+def as_field(passages: tuple[Passage, ...]) -> Any:
+    """
+    Passages as the ``knowledge`` of a record: a single plain passage becomes a text.
+    """
+    rows = [_as_row(passage) for passage in passages]
+    if len(rows) < 2 and all(isinstance(row, str) for row in rows):
+        return joined(passages)
+    return rows
+
+
+def _as_row(passage: Passage) -> Any:
+    row: dict[str, Any] = {'title': passage.title} if passage.title else {}
+    if passage.source is not None:
+        source = passage.source._asdict()
+        row['source'] = {name: text for name, text in source.items() if text}
+    return {**row, 'text': passage.text} if row else passage.text
 
 
 def _history(turns: object) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
-from parlai_q2.io.knowledge import NOTHING, as_field
+from parlai_q2.io.knowledge import NOTHING
 from parlai_q2.parlai.generator import RankedBeam, SearchPhase, pair_with_best
 from parlai_q2.parlai.model_files import readable
 from parlai_q2.parlai.q2_teacher import of_nothing, validated_by
@@ -69,6 +69,7 @@ from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards.subject import UnnamedGuard
 from parlai_q2.rerank.subjects import find_subject_name
+from parlai_q2.turns import as_field
 
 # The fields of a message of which one must be there for a reply.
 TURN_FIELDS = ('text', 'image', 'labels', 'eval_labels')

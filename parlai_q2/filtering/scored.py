@@ -15,12 +15,12 @@ from parlai_q2.filtering.judge import (
     decide_episode,
 )
 from parlai_q2.io.files import Location, records_in
-from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
 from parlai_q2.output_records import OUR_FIELDS, Judged
 from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.signature import Signature
+from parlai_q2.turns import as_field
 
 # The fields of a record besides its turn.
 NO_PART = OUR_FIELDS | {'candidates', 'history', 'response', 'id'}

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonMapping
 from parlai_q2.options import line_ends
 from parlai_q2.turns import Passage, Turn, joined, passages_of
 
@@ -153,31 +153,6 @@ def passages_in(value: object) -> tuple[Passage, ...]:
         passages[0] = passages[0]._replace(text=passages[0].text.lstrip())
         passages[-1] = passages[-1]._replace(text=passages[-1].text.rstrip())
     return tuple(passages)
-
-
-def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
-    """Strip a single passage of white space; return nothing if all are blank."""
-    if len(passages) == 1:
-        passages = (passages[0]._replace(text=passages[0].text.strip()),)
-    return passages if joined(passages).strip() else ()
-
-
-def as_field(passages: tuple[Passage, ...]) -> Any:
-    """
-    Passages as the ``knowledge`` of a record: a single plain passage becomes a text.
-    """
-    rows = [_as_row(passage) for passage in passages]
-    if len(rows) < 2 and all(isinstance(row, str) for row in rows):
-        return joined(passages)
-    return rows
-
-
-def _as_row(passage: Passage) -> Any:
-    row: JsonObject = {'title': passage.title} if passage.title else {}
-    if passage.source is not None:
-        source = passage.source._asdict()
-        row['source'] = {name: text for name, text in source.items() if text}
-    return {**row, 'text': passage.text} if row else passage.text
 
 
 class TurnKnowledge(NamedTuple):

@@ -32,11 +32,10 @@ from parlai_q2.io.formats import (
     json_lines,
     open_text,
 )
-from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.parquet import read_rows
 from parlai_q2.json_values import JsonMapping, JsonObject, read_json
 from parlai_q2.text.messages import is_message, reply_text, visible_text
-from parlai_q2.turns import Example, Passage, passages_of
+from parlai_q2.turns import Example, Passage, as_field, passages_of
 
 # A chunk for one call of a scorer ends early when its texts have this many characters.
 # A killed run loses its current chunk, which must not take minutes for long texts.

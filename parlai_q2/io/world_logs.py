@@ -9,9 +9,10 @@ and readers of the log leave out both and report their number.
 
 from collections.abc import Iterator, Sequence
 
-from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
+from parlai_q2.io.knowledge import find_knowledge, find_passages
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.text.messages import is_message, reply_text
+from parlai_q2.turns import as_field
 
 # The field of a reply that answers a command; its value is the command's name.
 COMMAND = 'rerank_command'

@@ -1,4 +1,4 @@
-"""Candidate replies to one turn."""
+"""Candidate replies to a turn, and a turn with its candidates, a pool."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,8 +7,9 @@ from statistics import fmean
 from typing import Any
 
 from parlai_q2.claims import Claim, Score
+from parlai_q2.errors import InputError
 from parlai_q2.text.normalize import tokens
-from parlai_q2.turns import without_surrogates
+from parlai_q2.turns import Knowledge, Turn, without_surrogates
 
 # The strategy name of the search for replies that begin with a name.
 NAMED = 'named'
@@ -110,6 +111,48 @@ class Candidate:
         if self.score is None or self.evidence is None or not self.evidence.claims:
             return self.score
         return replace(self.score, claims=self.evidence.claims).as_judged
+
+
+@dataclass(frozen=True, init=False)
+class Pool(Turn):
+    """
+    A turn with the candidates for its reply.
+
+    :param candidates: N candidates in the generator's order, each a text or a
+        :class:`Candidate`.
+
+    >>> Pool('Bees have five eyes.', ['Five!']).candidates[0].text
+    'Five!'
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+
+    def __init__(
+        self,
+        knowledge: Knowledge = '',
+        candidates: Iterable[str | Candidate] = (),
+        history: Sequence[str] = (),
+        id: str | None = None,
+    ):
+        super().__init__(knowledge, history, id)
+        object.__setattr__(self, 'candidates', _candidates(candidates))
+
+
+def _candidates(values: Any) -> tuple[Candidate, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(
+            f'Candidates must be a list, not {type(values).__name__}: ["It is far."]'
+        )
+    candidates = tuple(
+        Candidate(value) if isinstance(value, str) else value for value in values
+    )
+    for value in candidates:
+        if not isinstance(value, Candidate):
+            raise InputError(
+                'A candidate must be a string or a Candidate, not '
+                f'{type(value).__name__}. Write Candidate("It is far.").'
+            )
+    return candidates
 
 
 def duplicate_key(text: str) -> str:

@@ -7,11 +7,10 @@ from typing import Any
 
 from parlai_q2.claims import Claim, Kind, Label, Score
 from parlai_q2.errors import InputError
-from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import is_number, list_in, mapping, text_in
 from parlai_q2.options import plain
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.turns import Passage, joined, passages_of
+from parlai_q2.turns import Passage, as_field, joined, passages_of
 
 # A printed ranking shows this many candidates, each cut to this many characters.
 MAX_PRINTED, PRINTED_WIDTH = 8, 66

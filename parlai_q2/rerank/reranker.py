@@ -12,8 +12,7 @@ from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
-from parlai_q2.io.knowledge import stripped
-from parlai_q2.rerank.candidate import Candidate, with_agreement
+from parlai_q2.rerank.candidate import Candidate, Pool, with_agreement
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
     GUARDS,
@@ -22,7 +21,6 @@ from parlai_q2.rerank.guards import (
     apply_penalties,
     detect_guards,
 )
-from parlai_q2.rerank.pools import Pool
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.relevance import (
     AnswerComparer,
@@ -34,7 +32,7 @@ from parlai_q2.rerank.worth import wants_reply
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
-from parlai_q2.turns import Example, Knowledge, Turn
+from parlai_q2.turns import Example, Knowledge, Turn, stripped
 
 # The preset whose model reads relevance.
 DEFAULT_RELEVANCE = 'mini'

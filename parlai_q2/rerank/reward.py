@@ -10,9 +10,8 @@ from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
-from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.candidate import Candidate, Pool
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
-from parlai_q2.rerank.pools import Pool
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.relevance import RelevanceReader
 from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker

@@ -13,8 +13,9 @@ from parlai_q2.io.read import Record
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import Word
 from parlai_q2.output_records import error_line, ranking_line
-from parlai_q2.rerank import RerankBy, Reranker, read_pools
+from parlai_q2.rerank import RerankBy, Reranker
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
+from parlai_q2.runs.pool_records import read_pools
 from parlai_q2.signature import Signature
 
 # The kinds of columns in Parquet.

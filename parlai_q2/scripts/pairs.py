@@ -10,7 +10,7 @@ from parlai_q2.io.write import AGAIN, as_write_error, whole_file, writable
 from parlai_q2.json_values import write_json
 from parlai_q2.models.prompts import REPLY, Prompt
 from parlai_q2.options import OptionParser, Options, line_ends
-from parlai_q2.rerank.preferences import DEFAULT_MARGIN, pair_record, ranked_turns
+from parlai_q2.runs.preferences import DEFAULT_MARGIN, pair_record, ranked_turns
 
 
 def add_options(parser: OptionParser) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from starlette.responses import Response
 
 from parlai_q2.generate.chat_completions import STREAM_END
-from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.serve.grounded import NOT_SCORED, ChatAnswer
 from parlai_q2.serve.request import Unscored
+from parlai_q2.turns import as_field
 
 SSE = 'text/event-stream; charset=utf-8'
 _WORD = re.compile(r'\s*\S+\s*')

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.knowledge import stripped
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.text.messages import visible_text
-from parlai_q2.turns import Passage, joined, passages_of
+from parlai_q2.turns import Passage, joined, passages_of, stripped
 from parlai_q2.web import refuse
 
 # The roles of messages.

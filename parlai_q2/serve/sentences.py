@@ -17,7 +17,6 @@ from typing import Any
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.generate.chat_completions import STREAM_END
-from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
 from parlai_q2.rerank import Pool, Ranking
 from parlai_q2.serve.answers import (
@@ -30,7 +29,7 @@ from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.request import ChatRequest, Unscored, find_unscored
 from parlai_q2.text.messages import Reply, split_message
 from parlai_q2.text.sentences import sentences
-from parlai_q2.turns import Span
+from parlai_q2.turns import Span, as_field
 
 THOUGHTS, NOTHING = 'reasoning_content', Reply('')
 # A sentence that ended, and the first letter after it.

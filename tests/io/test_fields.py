@@ -7,7 +7,7 @@ import pytest
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import read_records
-from parlai_q2.rerank.pools import read_pools
+from parlai_q2.runs.pool_records import read_pools
 
 GOOD = {'knowledge': 'K', 'response': 'R'}
 

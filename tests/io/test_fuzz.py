@@ -12,7 +12,7 @@ from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.read import read_conversations, read_records
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
-from parlai_q2.rerank.pools import read_pools
+from parlai_q2.runs.pool_records import read_pools
 from tests.report.samples import reranked, scored
 
 INPUTS = 400

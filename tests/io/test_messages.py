@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.io.read import read_records
 from parlai_q2.io.world_logs import read_dialog
-from parlai_q2.rerank import read_pools
+from parlai_q2.runs.pool_records import read_pools
 from tests.files import write_lines
 
 THOUGHT = '<think>Two?</think>Five.'

@@ -6,7 +6,7 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank import Reranker
-from parlai_q2.rerank.preferences import choose_pair
+from parlai_q2.runs.preferences import choose_pair
 from tests.files import read_lines, write_lines
 from tests.rerank.toys import ToyScorer
 

@@ -9,8 +9,7 @@ human judgement, ``consistent`` or ``inconsistent``).
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from parlai_q2.claims import Label
@@ -20,54 +19,11 @@ from parlai_q2.io.files import Location
 from parlai_q2.io.formats import FORMAT_BY_SUFFIX, Format
 from parlai_q2.io.read import Record, knowledge_of, parse_lines, read_history, require
 from parlai_q2.json_values import is_number
-from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.turns import Knowledge, Turn
+from parlai_q2.rerank.candidate import Candidate, Pool
 
 # The strategy name of a candidate that was generated elsewhere.
 GIVEN_CANDIDATE = ('given',)
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
-
-
-@dataclass(frozen=True, init=False)
-class Pool(Turn):
-    """
-    A turn with the candidates for its reply.
-
-    :param candidates: N candidates in the generator's order, each a text or a
-        :class:`Candidate`.
-
-    >>> Pool('Bees have five eyes.', ['Five!']).candidates[0].text
-    'Five!'
-    """
-
-    candidates: tuple[Candidate, ...] = ()
-
-    def __init__(
-        self,
-        knowledge: Knowledge = '',
-        candidates: Iterable[str | Candidate] = (),
-        history: Sequence[str] = (),
-        id: str | None = None,
-    ):
-        super().__init__(knowledge, history, id)
-        object.__setattr__(self, 'candidates', _candidates(candidates))
-
-
-def _candidates(values: Any) -> tuple[Candidate, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(
-            f'Candidates must be a list, not {type(values).__name__}: ["It is far."]'
-        )
-    candidates = tuple(
-        Candidate(value) if isinstance(value, str) else value for value in values
-    )
-    for value in candidates:
-        if not isinstance(value, Candidate):
-            raise InputError(
-                'A candidate must be a string or a Candidate, not '
-                f'{type(value).__name__}. Write Candidate("It is far.").'
-            )
-    return candidates
 
 
 def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[Record]:

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from parlai_q2.rerank import Candidate, read_pools
-from parlai_q2.rerank.pools import GIVEN_CANDIDATE
+from parlai_q2.rerank import Candidate
+from parlai_q2.runs.pool_records import GIVEN_CANDIDATE, read_pools
 from parlai_q2.turns import Passage
 
 GOOD = {'knowledge': 'k', 'candidates': ['yes', {'text': 'no', 'score': -3}]}
