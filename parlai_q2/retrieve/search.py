@@ -1,5 +1,5 @@
 """
-The settings of a search: presets, and the parts of a query.
+The settings of a search: those with a name, and the parts of a query.
 
 ``knn`` and ``dpr`` are the conditions of "Rome was built in 1776" (Santhanam et al.
 2021, arXiv 2110.05456): the one sentence that is nearest to the mean of a sentence
@@ -143,7 +143,7 @@ class SearchSettings:
 
 
 # Each has the maximum number of sentences of a passage (0: as many as fit).
-PRESETS: dict[str, tuple[SearchSettings, int]] = {
+SEARCHES: dict[str, tuple[SearchSettings, int]] = {
     'bm25': (SearchSettings(), 0),
     'fused': (SearchSettings(SearchBy.FUSED, encoder=SHIPPED_ENCODER), 0),
     'knn': (SearchSettings(SearchBy.DENSE, QueryFrom.TURNS, 1, SHIPPED_ENCODER), 1),
@@ -156,15 +156,15 @@ PRESETS: dict[str, tuple[SearchSettings, int]] = {
 
 def load_search(name: str, **changes: Any) -> tuple[SearchSettings, int]:
     """
-    Load a preset.
+    Load the settings of a search that has a name.
 
     :param changes: fields to change; None keeps one.
     :return: the settings, and the most sentences of a passage, 0 for as many as fit.
-    :raises UnknownNameError: if there is no such preset.
+    :raises UnknownNameError: if there is no such search.
     """
-    if name not in PRESETS:
-        raise UnknownNameError('preset', name, PRESETS)
-    search, sentences = PRESETS[name]
+    if name not in SEARCHES:
+        raise UnknownNameError('search', name, SEARCHES)
+    search, sentences = SEARCHES[name]
     changes = {key: value for key, value in changes.items() if value is not None}
     if encoder := changes.get('encoder'):
         if encoder == MINI:

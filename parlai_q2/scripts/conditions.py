@@ -37,7 +37,7 @@ from parlai_q2.parlai.distillation import Episode, replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import IndexSettings
-from parlai_q2.retrieve.search import PRESETS, load_search
+from parlai_q2.retrieve.search import SEARCHES, load_search
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
 from parlai_q2.tables import Column, Table, render_text
@@ -75,8 +75,8 @@ class ConditionsScript(ParlaiScript):
             '--conditions',
             default=DEFAULT_CONDITIONS,
             help='comma-separated: given (the knowledge of the task), NAME=INDEX (an '
-            'index that parlai_q2 index wrote), or a preset '
-            f'({", ".join(PRESETS)}), which indexes all passages of the task',
+            'index that parlai_q2 index wrote), or a search '
+            f'({", ".join(SEARCHES)}), which indexes all passages of the task',
         )
         group.add_argument(
             '--outfile', help='JSON file for the table; replies go to .replies.jsonl'
@@ -131,7 +131,7 @@ def parse_conditions(text: str) -> dict[str, str | None]:
     """
     Conditions by name, with the folder of an index where one is named.
 
-    :raises ConfigError: if one is neither ``given``, nor a preset, nor an index.
+    :raises ConfigError: if one is neither ``given``, nor a search, nor an index.
 
     >>> parse_conditions('given,knn,mine=INDEX')
     {'given': None, 'knn': None, 'mine': 'INDEX'}
@@ -139,11 +139,11 @@ def parse_conditions(text: str) -> dict[str, str | None]:
     conditions: dict[str, str | None] = {}
     for condition in filter(None, (part.strip() for part in text.split(','))):
         name, equals, folder = condition.partition('=')
-        is_known = bool(folder) if equals else name in (GIVEN_KNOWLEDGE, *PRESETS)
+        is_known = bool(folder) if equals else name in (GIVEN_KNOWLEDGE, *SEARCHES)
         if not is_known:
             raise ConfigError(
                 f'{condition!r} is not a condition. Give {GIVEN_KNOWLEDGE}, '
-                f'NAME=INDEX, or one of {", ".join(PRESETS)}.'
+                f'NAME=INDEX, or one of {", ".join(SEARCHES)}.'
             )
         if name in conditions:
             raise ConfigError(f'--conditions names {name!r} twice.')

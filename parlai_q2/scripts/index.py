@@ -15,7 +15,7 @@ from parlai_q2.options import OptionParser, Options
 from parlai_q2.retrieve.build import LEFT_OUT, build, find_documents
 from parlai_q2.retrieve.index import Index, IndexSettings, Manifest
 from parlai_q2.retrieve.readers import ENDINGS
-from parlai_q2.retrieve.search import PRESETS, load_search
+from parlai_q2.retrieve.search import SEARCHES, load_search
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 
@@ -38,8 +38,8 @@ def add_options(parser: OptionParser) -> None:
     )
     group = parser.add_argument_group('Search')
     group.add_argument(
-        '--preset',
-        choices=tuple(PRESETS),
+        '--search',
+        choices=tuple(SEARCHES),
         default='bm25',
         help='bm25: search by words; fused: by words and the vectors of an '
         'encoder; knn: the one sentence nearest to the mean of the turns; '
@@ -85,7 +85,7 @@ def run(opt: Options) -> Manifest:
         )
     index = given_file(opt, 'outdir', 'INDEX')
     search, sentences = load_search(
-        opt['preset'], encoder=opt['encoder'], query_encoder=opt['query_encoder']
+        opt['search'], encoder=opt['encoder'], query_encoder=opt['query_encoder']
     )
     settings = IndexSettings(
         words=opt['passage_words'],
