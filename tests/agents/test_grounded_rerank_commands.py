@@ -67,6 +67,7 @@ def test_commands_that_need_no_reply_are_answered(say):
     assert say('/why') == say('/candidates') == 'Nothing has been said yet.'
     assert '/candidates' in say('/help')
     assert 'Type /help.' in say('/nonsense')
+    assert say('').startswith('Type a message')
 
 
 def test_knowledge_is_set_shown_and_forgotten(knowledge, say):

@@ -160,9 +160,6 @@ def test_a_quotation_is_withheld_only_if_its_score_is_too_low(least, is_withheld
     assert after.reason == (Reason.ABSTAINED if is_withheld else Reason.DOCUMENT)
 
 
-OFFER = 'I answer questions about the documents that I was given.'
-
-
 @pytest.mark.parametrize(
     'turn, reply, label, relevance, leads',
     [
@@ -185,16 +182,6 @@ def test_a_reply_that_fits_is_said_in_place_of_a_courtesy(
     after = prefer_answer(ranked, turn_knowledge, Rule())
     expected = (reply, Reason.BEST) if leads else ('Ask me.', Reason.COURTESY)
     assert (after.chosen.text, after.reason) == expected
-
-
-@pytest.mark.parametrize(
-    'statement, is_found',
-    [('I hate this breakfast!!', True), ('I hate this printer!!', False)],
-)
-def test_statements_get_an_offer(knowledge, statement, is_found):
-    turn_knowledge = knowledge.find({'text': statement})
-    assert bool(turn_knowledge.passages) == is_found
-    assert turn_knowledge.courtesy.startswith(OFFER)
 
 
 def test_a_document_is_quoted_around_its_answer(knowledge):

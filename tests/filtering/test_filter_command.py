@@ -85,7 +85,6 @@ def test_policies_are_options(kept):
 @pytest.mark.parametrize(
     'wrong, says',
     [
-        (['filter', '-t', TASK], '--outfile'),
         (['filter', '--outfile', 'kept.jsonl'], '-t TASK'),
         (
             ['filter', '-t', TASK, '--outfile', 'k', '--choose-threshold', '2'],

@@ -174,16 +174,6 @@ def test_a_connection_that_breaks_is_made_again(cut):
     assert len(served.requests) == 2
 
 
-@pytest.mark.parametrize('slow', [{'wait': 3.0}, {'drip': 0.3}])
-def test_a_slow_server_is_given_up(slow):
-    body = json.dumps({'choices': [choice('late')]}).encode()
-    with (
-        serving(numbered, Broken(body=body, **slow)) as served,
-        pytest.raises(ServerError, match=r'within 0.5 s'),
-    ):
-        asked(client(served.url, timeout=0.5, retries=0))
-
-
 def test_a_server_whose_headers_drip_is_given_up():
     def answer():
         connection, _ = listener.accept()
