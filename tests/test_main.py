@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 from parlai_q2 import __main__ as command
 from parlai_q2.cli import commands
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, DocumentError, RecordError, UnknownNameError
 from tests.conftest import ROOT
 
 # Far more than are scored before a run is stopped here.
@@ -242,3 +243,17 @@ def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatc
     message = f"{path} sets 'modle', .* .did you mean 'model'.*. Remove it there"
     with pytest.raises(ConfigError, match=message):
         command.run(words)
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        UnknownNameError('scorer', 'precison', ['recall', 'precision']),
+        RecordError('pairs.jsonl', 3, 'is not JSON.'),
+        DocumentError('faq.pdf', 'is empty'),
+    ],
+)
+def test_errors_keep_their_message_in_another_process(error):
+    restored = pickle.loads(pickle.dumps(error))
+    assert type(restored) is type(error)
+    assert str(restored) == str(error)

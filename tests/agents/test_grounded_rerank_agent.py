@@ -1,4 +1,4 @@
-"""The agent over a small generator: what it is, how it searches, what it says."""
+"""The agent over a small generator: what it searches, says and explains."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT
-from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
+from tests.agents.rerank_toys import MADE, TOY, make_agent, reply_to, trained_generator
 
 
 @pytest.fixture(scope='module')
@@ -49,18 +49,6 @@ def test_the_likelihood_counts_in_the_choice():
     assert scores != sorted(scores, reverse=True)
 
 
-def test_rule_score_returns_the_most_grounded_candidate():
-    agent = make_agent(rerank_by='score')
-    (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
-    scores = [row['score'] for row in reply['rerank']]
-    assert scores == sorted(scores, reverse=True)
-    assert scores[0] > scores[-1]
-    assert reply['text'] == texts(reply)[0]
-    assert reply['rerank'][0]['chosen']
-    assert reply['rerank_knowledge'] == '3 1'
-    assert reply['rerank_signature'].startswith('toy|')
-
-
 def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
     plain = ParlaiParser(True, True).parse_kwargs(
         model='transformer/generator',
@@ -75,23 +63,6 @@ def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
     )
     (reply,) = reply_to(agent, '6 0 1')
     assert [row['text'] for row in reply['rerank'] if row['first']] == [plain_reply]
-
-
-def test_keeps_the_generators_first_choice_without_knowledge(agent):
-    calls = len(agent.reranker.chooser.batches)
-    (reply,) = reply_to(agent, '1 2 3 4', knowledge=None)
-    assert reply['rerank'][0]['first']
-    assert reply['rerank'][0]['score'] is None
-    assert reply['rerank_knowledge'] == ''
-    assert len(agent.reranker.chooser.batches) == calls
-
-
-def test_a_batch_says_what_its_messages_would_alone(agent):
-    messages = ['1 2 3 4', '5 6', '0', '3 3 3 1']
-    together = reply_to(agent, *messages)
-    alone = [reply_to(agent, message)[0] for message in messages]
-    assert [reply['text'] for reply in together] == [reply['text'] for reply in alone]
-    assert list(map(texts, together)) == list(map(texts, alone))
 
 
 def test_empty_and_padded_messages_leave_the_others_alone(agent):
@@ -119,20 +90,6 @@ def test_does_not_search_when_generation_is_skipped():
     assert 'beam_texts' not in reply
     assert reply['metrics']['ppl'].value() > 1
     assert agent.reranker.chooser.batches == []
-
-
-def test_commands_are_answered_and_leave_no_trace():
-    clone = make_agent(interactive_mode=True).clone()
-    clone.set_interactive_mode(True)
-    answers = []
-    for text in ('/knowledge 4 3 2', '1 2 3 4', '/why', '/knowledge', ''):
-        clone.observe({'text': text, 'episode_done': False})
-        answers.append(clone.act()['text'])
-    assert answers[0].endswith('stick to this: 4 3 2')
-    assert answers[2].startswith('Chosen for: best ')
-    assert answers[3] == 'Knowledge: 4 3 2'
-    assert answers[4].startswith('Type a message')
-    assert clone.history.history_raw_strings == ['1 2 3 4', answers[1]]
 
 
 @pytest.mark.parametrize('place', ['port', 'local_human_candidates_file'])
@@ -205,3 +162,58 @@ def test_abstains_below_the_requested_score():
 def test_an_option_out_of_range_is_named(option, value):
     with pytest.raises(ValueError, match=option.replace('_', '-')):
         make_agent(**{option: value})
+
+
+# When replies are explained: for a log, or when asked in a chat; never before.
+MESSAGES = ('1 2 3 4', '4 3 2 1', '5 5 6 6')
+
+
+def batches(agent):
+    return agent.reranker.explainer.batches
+
+
+def explained(reply):
+    """The places of the rows with evidence."""
+    return [n for n, row in enumerate(reply['rerank']) if row['evidence']]
+
+
+def shown(reply):
+    return [n for n, r in enumerate(reply['rerank']) if r['chosen'] or r['first']]
+
+
+@pytest.mark.parametrize('option', ['world_logs', 'outfile'])
+def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
+    agent = make_agent(explain=TOY, rerank_by='score')
+    agent.opt[option] = 'replies.jsonl'
+    replies = reply_to(agent, *MESSAGES, knowledge='3 1')
+    assert len(batches(agent)) == 1
+    assert [explained(reply) for reply in replies] == [shown(r) for r in replies]
+    assert any(len(shown(reply)) == 2 for reply in replies)
+
+
+def test_others_are_explained_when_asked():
+    agent = make_agent(explain=TOY)
+    (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
+    assert batches(agent) == []
+    assert explained(reply) == []
+    later = agent.explained(agent.explained(reply))
+    assert len(batches(agent)) == 1
+    assert explained(later) == shown(later)
+    assert explained(reply) == [], 'the reply itself is left as it is'
+    assert agent.explained({'text': 'a command'}) == {'text': 'a command'}
+
+
+def test_a_chat_explains_for_why_and_candidates_once():
+    agent = make_agent(explain=TOY, interactive_mode=True).clone()
+    agent.set_interactive_mode(True)
+    for text, calls in (
+        ('/knowledge 3 1', 0),
+        ('1 2 3 4', 0),
+        ('/why', 1),
+        ('/candidates', 1),
+        ('2 2', 1),
+        ('/candidates', 2),
+    ):
+        agent.observe(Message({'text': text, 'episode_done': False}))
+        agent.act()
+        assert len(batches(agent)) == calls, text

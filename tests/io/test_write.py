@@ -1,5 +1,6 @@
-"""A killed run loses nothing: part files, cut lines, the final name."""
+"""A killed run loses nothing: part files, cut lines, the final name, locks."""
 
+import errno
 import json
 import os
 
@@ -7,6 +8,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.io import write
+from parlai_q2.io.files import cache_folder, locked
 from parlai_q2.io.write import ResumableWriter, writable
 from parlai_q2.parlai.filtered_files import conversation_file
 from tests.files import read_lines
@@ -151,3 +153,32 @@ def test_two_runs_never_write_one_file(tmp_path):
         ):
             pass
     assert read_lines(out)[0]['n'] == 2
+
+
+def test_missing_locks_are_an_error_only_if_needed(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, 'No locks available')
+
+    monkeypatch.setattr('fcntl.flock', refuse)
+    with locked(tmp_path / 'file', 0, needed=False):
+        pass
+    with pytest.raises(OSError, match='No locks'):
+        locked(tmp_path / 'file', 0).__enter__()
+
+
+@pytest.mark.parametrize(
+    'setting, expected',
+    [
+        ('/elsewhere', '/elsewhere/parlai_q2'),
+        # Empty and relative values count as unset, as the XDG specification has it.
+        ('', '/home/me/.cache/parlai_q2'),
+        ('cache', '/home/me/.cache/parlai_q2'),
+        (None, '/home/me/.cache/parlai_q2'),
+    ],
+)
+def test_the_cache_folder(monkeypatch, setting, expected):
+    monkeypatch.setenv('HOME', '/home/me')
+    monkeypatch.delenv('XDG_CACHE_HOME', raising=False)
+    if setting is not None:
+        monkeypatch.setenv('XDG_CACHE_HOME', setting)
+    assert str(cache_folder()) == expected
