@@ -217,11 +217,6 @@ def test_quotes_the_text_at_an_answer(text, answer, message):
         assert quote == message
 
 
-def test_declines_questions_that_no_document_answers(grounders):
-    assert ground(grounders, 'pumps', 'Do you ship to Canada?').declined
-    assert ground(grounders, 'pumps', 'What is your phone number?').declined
-
-
 def test_an_answer_in_a_sentence_too_long_to_quote_is_found(ask_files):
     fruits = ', '.join(f'{name} plums' for name in 'abcdefghijklmnopqrstuvwxyz' * 2)
     (found,) = ask_files(
@@ -300,8 +295,8 @@ def test_tables_of_figures_come_after_prose(ask_files):
 
 def test_a_batch_is_grounded_as_one_by_one(grounders):
     questions = [q['question'] for q in QUESTIONS if q['documents'] == 'hotel']
-    histories = [[question] for question in questions[:8]]
-    histories += [['Hi'], questions[8:10], ['Where do I park?', *questions[:1]]]
+    histories = [[question] for question in questions[:4]]
+    histories += [['Hi'], questions[4:6], ['Where do I park?', *questions[:1]]]
     ground = grounders['hotel'].ground
     assert ground(histories) == [ground([history])[0] for history in histories]
 
@@ -310,10 +305,11 @@ def test_most_questions_find_their_passage_and_unanswerable_ones_are_declined(
     grounders,
 ):
     right, declined = [], {True: [], False: []}
-    for row in QUESTIONS:
-        if row['documents'] not in NAMES:
-            continue
-        found = ground(grounders, row['documents'], row['question'])
+    rows = [row for row in QUESTIONS if row['documents'] in NAMES]
+    asked = {n: [[r['question']] for r in rows if r['documents'] == n] for n in NAMES}
+    answers = {name: iter(grounders[name].ground(asked[name])) for name in NAMES}
+    for row in rows:
+        found = next(answers[row['documents']])
         declined[bool(row['answers'])].append(found.declined)
         if row['answers']:
             headings = [passage.source.heading for passage in found.passages[:1]]

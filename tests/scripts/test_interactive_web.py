@@ -4,17 +4,17 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
-import urllib.request
+import threading
 
 import pytest
 from parlai.core.agents import create_agent
 
 from parlai_q2.errors import MissingPackageError
+from parlai_q2.report.chat.server import PageServer
+from parlai_q2.scripts import interactive_web as module
 from parlai_q2.scripts.interactive_web import AgentConversation, InteractiveWebScript
 from tests.agents.rerank_toys import AGENT, make_agent, trained_generator
-from tests.conftest import ROOT
+from tests.report.chats import ask
 from tests.rerank.toys import ToyScorer
 
 
@@ -110,48 +110,37 @@ def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
     assert len(agent.history.history_strings) == 2
 
 
-@pytest.mark.slow
-def test_the_command_serves_until_ctrl_c():
-    arguments = f'interactive_web -m {AGENT} -mf {trained_generator()} --choose overlap'
-    process = subprocess.Popen(
-        [sys.executable, '-m', 'parlai_q2', *arguments.split(), '--port', '0'],
-        cwd=ROOT,
-        env={**os.environ, 'OMP_NUM_THREADS': '1'},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+def test_the_command_serves_until_ctrl_c(monkeypatch):
+    told, serve = [], PageServer.serve
+    monkeypatch.setattr(module.logging, 'info', told.append)
+
+    def visit(server):
+        try:
+            page = ask(server, 'GET', '/')[2]
+            message = {'text': '1 2 3', 'knowledge': '3 2'}
+            told.append([page, ask(server, 'POST', '/interact', message)[2]['turn']])
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def serve_visitor(server, make_conversation):
+        visitor = threading.Thread(target=visit, args=[server])
+        visitor.start()
+        try:
+            serve(server, make_conversation)
+        finally:
+            visitor.join()
+
+    monkeypatch.setattr(PageServer, 'serve', serve_visitor)
+    options = {'model': AGENT, 'model_file': trained_generator(), 'choose': 'overlap'}
+    InteractiveWebScript.main(**options, port=0)
+    *_, address, (page, turn), end = told
+    assert re.fullmatch(
+        r'Chat at http://127\.0\.0\.1:\d+/#\S+ \(Ctrl-C ends it\)', address
     )
-    told = []
-    try:
-        for line in process.stdout:
-            told.append(line)
-            found = re.search(
-                r'Chat at (http://127\.0\.0\.1:\d+/)#(\S+) \(Ctrl-C', line
-            )
-            if found:
-                break
-        else:
-            raise AssertionError(''.join(told))
-        url, token = found.groups()
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            assert 'Chat with GroundedRerank' in answer.read().decode()
-        request = urllib.request.Request(
-            f'{url}interact',
-            json.dumps({'text': '1 2 3', 'knowledge': '3 2'}).encode(),
-            {'Content-Type': 'application/json', 'Authorization': f'Bearer {token}'},
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            turn = json.load(answer)['turn']
-        assert turn['knowledge'] == [['3 2']]
-        assert turn['candidates']
-        process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == 0, rest
-    assert 'The chat has ended.' in rest
-    assert 'Traceback' not in rest
+    assert 'Chat with GroundedRerank' in page
+    assert turn['knowledge'] == [['3 2']]
+    assert turn['candidates']
+    assert end == 'The chat has ended.'
 
 
 def test_missing_packages_of_the_chat_are_named(without_package):
