@@ -24,47 +24,29 @@ def passage(tmp_path):
     return str(path)
 
 
+IN_TEXT = {'text': 'P.|hi'}
+IN_FIELD = {**IN_TEXT, 'knowledge': 'K.'}
+CHECKED = {**IN_FIELD, 'checked_sentence': 'C.'}
+
+
 @pytest.mark.parametrize(
-    'message, typed, expected, why',
+    'message, typed, found, fields',
     [
-        (
-            {'checked_sentence': 'C.', 'knowledge': 'K.', 'text': 'P.|hi'},
-            'T.',
-            TurnKnowledge(passages_in('C.'), in_fields=True),
-            'the sentence the wizard checked',
-        ),
-        (
-            {'knowledge': 'K.', 'text': 'P.|hi'},
-            'T.',
-            TurnKnowledge(passages_in('K.'), in_fields=True),
-            'then all that was shown',
-        ),
-        (
-            {'text': 'P.|hi'},
-            'T.',
-            TurnKnowledge(passages_in('P.'), in_text=True),
-            'then a passage in the text',
-        ),
-        (
-            {'text': 'When?'},
-            'T.',
-            TurnKnowledge(passages_in('T.')),
-            'then what was typed, in place of the file',
-        ),
-        (
-            {'text': 'thanks'},
-            None,
-            TurnKnowledge(passages_in('From the file.'), courtesy="You're welcome!"),
-            'the file, with a reply to small talk',
-        ),
+        # The sentence that the wizard checked, then all that was shown.
+        (CHECKED, 'T.', 'C.', {'in_fields': True}),
+        (IN_FIELD, 'T.', 'K.', {'in_fields': True}),
+        (IN_TEXT, 'T.', 'P.', {'in_text': True}),
+        # What was typed is in place of the file, which has a reply to small talk.
+        ({'text': 'When?'}, 'T.', 'T.', {}),
+        ({'text': 'thanks'}, None, 'From the file.', {'courtesy': "You're welcome!"}),
     ],
 )
 def test_the_order_in_which_knowledge_is_looked_for(
-    message, typed, expected, why, passage
+    message, typed, found, fields, passage
 ):
     knowledge = AgentKnowledge(KnowledgeSource('|', passage))
     knowledge.typed = passages_in(typed)
-    assert knowledge.find(message) == expected, why
+    assert knowledge.find(message) == TurnKnowledge(passages_in(found), **fields)
 
 
 def test_a_passage_in_the_text_holds_until_the_episode_ends():

@@ -89,16 +89,9 @@ def test_a_passage_in_a_text_holds_until_the_next():
     assert known() == ['', '', 'its own', '', '']
 
 
-@pytest.mark.parametrize(
-    'knowledge',
-    [
-        'Bee __knowledge__ a b\nAnt __knowledge__ c',
-        [{'title': 'Bee', 'text': 'a b'}, {'title': 'Ant', 'text': 'c'}],
-    ],
-)
-def test_passages_are_judged_together_and_evidence_names_them(knowledge):
-    message = {'text': 'one', 'knowledge': knowledge, 'labels': ['a c']}
-    ((turn,),) = judge([message])
+def test_passages_are_judged_together_and_evidence_names_them():
+    knowledge = [{'title': 'Bee', 'text': 'a b'}, {'title': 'Ant', 'text': 'c'}]
+    ((turn,),) = judge([{'text': 'one', 'knowledge': knowledge, 'labels': ['a c']}])
     assert turn.decision.is_kept
     assert turn.passages == (Passage('a b', 'Bee'), Passage('c', 'Ant'))
     assert turn.knowledge == 'a b\nc'

@@ -108,16 +108,6 @@ def test_claims_name_the_passages_they_rest_on():
     ]
 
 
-def test_an_answer_is_marked_in_its_passage():
-    record = scored()
-    claim = record['claims'][0]
-    claim['evidence'][0]['passage'] = 1
-    knowledge = ['Madonna (first).', record['knowledge']]
-    entry = read_entry({**record, 'knowledge': knowledge, 'claims': [claim]})
-    assert entry['knowledge'][0] == ['Madonna (first).']
-    assert entry['knowledge'][2] == ['Madonna', 'supported', [0]]
-
-
 def found_in(*files: str) -> list[dict]:
     sources = [{'file': file, 'heading': 'A > B'} for file in files]
     return [{'text': 'Bees sing.', 'title': 'All', 'source': s} for s in sources]

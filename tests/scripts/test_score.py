@@ -75,21 +75,6 @@ def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
     assert (beside['records'], beside['bad'], beside['not_verifiable']) == (6, 3, 1)
 
 
-def test_keeps_annotations_but_not_fields_of_earlier_runs(tmp_path):
-    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
-    record = {'knowledge': K, 'response': 'made of cheese', 'label': 'consistent'}
-    write_lines(infile, {**record, 'score': 5}, record)
-    score_file(infile, once, load_scorer('precision'))
-    first = read_lines(once)[0]
-    assert (first['given_label'], first['given_score']) == ('consistent', 5)
-    assert first['label'] == 'inconsistent'
-    score_file(once, again, load_scorer('overlap'))
-    first, second = read_lines(again)
-    assert first['given_label'] == second['given_label'] == 'consistent'
-    assert first['signature'].startswith('overlap')
-    assert 'signature' not in second
-
-
 @pytest.mark.parametrize('change', ['cut', 'grown', 'gone'])
 def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, change):
     infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'

@@ -80,13 +80,6 @@ def test_the_exit_status_says_whether_every_record_was_scored(
     assert (tmp_path / 'out.jsonl').exists() == bool(lines)
 
 
-def test_the_process_ends_with_that_status(tmp_path):
-    write_lines(tmp_path / 'in.jsonl', 'not json')
-    words = [*SCORE, '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
-    completed = run(words, '', tmp_path)
-    assert completed.returncode == 3, completed.stderr
-
-
 @pytest.mark.parametrize(
     'options, problem',
     [
