@@ -16,7 +16,7 @@ from tests.scoring import score_file
 K = 'Sephora is a French chain founded in 1969.'
 RECORDS = [
     {'id': 0, 'response': 'no knowledge', 'label': 'from elsewhere'},
-    {'id': 1, 'knowledge': K, 'response': 'founded in 1969', 'note': 'kept'},
+    {'id': 1, 'knowledge': K, 'response': 'founded in 1969', 'label': 'mine'},
     {'id': 2, 'knowledge': K, 'response': ''},
     {'id': 3, 'knowledge': K},
     {'id': 4, 'knowledge': K, 'response': 'made of cheese 🧀'},
@@ -40,8 +40,8 @@ def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_
     assert [r.get('id') for r in scored_lines] == [0, 1, 2, 3, 4, None]
     labels = [None, 'consistent', 'not_verifiable', None, 'inconsistent', None]
     assert [r.get('label') for r in scored_lines] == labels
-    assert scored_lines[1]['note'] == 'kept'
-    assert scored_lines[0]['given_label'] == 'from elsewhere'
+    given = [line.get('given_label') for line in scored_lines[:3]]
+    assert given == ['from elsewhere', 'mine', None]
     assert "'response'" in scored_lines[3]['error']
     error = (scored_lines[5]['line'], 'not JSON' in scored_lines[5]['error'])
     assert error == (6, True)
