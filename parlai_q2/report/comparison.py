@@ -33,6 +33,7 @@ from parlai_q2.report.page import (
     three_digits,
 )
 from parlai_q2.signature import Signature
+from parlai_q2.text.normalize import passage_key
 from parlai_q2.text.visible import one_line
 
 # The fields that both runs share, and the candidates, which the page does not show.
@@ -150,7 +151,9 @@ class TwoRunOverview:
             change
             for change, entries in zip(all_changes, sides, strict=True)
             if not any(entry['abstained'] for entry in entries)
-        ] or all_changes
+        ]
+        self.has_replies = bool(changes)
+        changes = changes or [*all_changes]
         pairs = [(change['before'], change['after']) for change in changes]
         differences = [change['difference'] for change in changes]
         self.count = len(pairs)
@@ -167,8 +170,14 @@ class TwoRunOverview:
                 p for p, c in zip(pairs, changes, strict=True) if c['class'] == name
             ]
             self.classes[name] = (len(class_pairs), *means(class_pairs))
-        # The mean difference; the bootstrap draws whole pairs.
-        self.interval = mean_interval(differences)
+        # The bootstrap draws passages of knowledge, or the turns of the only one.
+        drawn = [passage_key(join_pieces(new['knowledge'])) for _, new in pairs]
+        self.drawn = 'passages' if len(set(drawn)) > 1 else 'turns'
+        if self.drawn == 'turns':
+            drawn = list(map(str, range(self.count)))
+        # How many of them have a difference.
+        self.different = len({n for n, d in zip(drawn, differences, strict=True) if d})
+        self.interval = mean_interval(differences, groups=drawn)
 
 
 def means(pairs: Sequence[tuple[Entry, Entry]]) -> tuple[float, float]:
@@ -194,9 +203,14 @@ def _settings(text: str) -> dict[str, str]:
 
 _logger = logging.getLogger(__name__)
 
-# If fewer turns differ, all favour the same of two equal systems in more than one case
-# of twenty, and the bootstrap cannot know.
+# If fewer passages or turns differ, all favour the same of two equal systems in more
+# than one case of twenty, and the bootstrap cannot know.
 MIN_DIFFERENT = 6
+NEEDED = {
+    'turns': ' A verdict needs {} turns that differ.',
+    'passages': ' A verdict needs turns that differ on {} passages.',
+}
+NO_REPLY = 'No verdict: no turn has a reply in both.'
 NO_VERDICT = (
     'No verdict: the two systems were not scored with the same scorer and settings.'
 )
@@ -298,7 +312,8 @@ def _log_summary(summary: str, rows: Sequence[Row], verdict: str) -> None:
 
 def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing) -> str:
     noun = 'turn' if pairing.systems else 'response'
-    has_reply = ' with a reply' if any(overview.withheld) else ''
+    is_part = any(overview.withheld) and overview.has_replies
+    has_reply = ' with a reply' if is_part else ''
     count = f'{count_noun(overview.count, noun)}{has_reply} in both'
     if pairing.only_before or pairing.only_after:
         shared = len(pairing.pairs)
@@ -313,6 +328,8 @@ def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing)
 
 def describe_verdict(names: tuple[str, str], overview: TwoRunOverview) -> str:
     """Which of two systems is better grounded, in words, as far as it can be told."""
+    if not overview.has_replies:
+        return NO_REPLY
     interval = overview.interval
     ties = overview.count - overview.higher - overview.lower
     wins = [(names[0], overview.lower), (names[1], overview.higher)]
@@ -320,13 +337,13 @@ def describe_verdict(names: tuple[str, str], overview: TwoRunOverview) -> str:
         wins.reverse()
     (better, won), (worse, lost) = wins
     claim = f'{better} is better grounded than {worse}'
-    too_few = won + lost < MIN_DIFFERENT
+    too_few = overview.different < MIN_DIFFERENT
     if too_few or interval.low <= 0 <= interval.high:
         claim = f'It is not clear whether {better} or {worse} is better grounded'
     return (
         f'{claim}: {better} is ahead in {won:,} of {overview.count:,} turns, '
         f'{worse} in {lost:,}, and {ties:,} are ties.'
-        + (f' A verdict needs {MIN_DIFFERENT} turns that differ.' if too_few else '')
+        + (NEEDED[overview.drawn].format(MIN_DIFFERENT) if too_few else '')
     )
 
 
@@ -343,7 +360,8 @@ def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:
     ]
     if any(overview.withheld):
         withheld = ' \u2192 '.join(f'{n:,}' for n in overview.withheld)
-        rows.append(('Without a reply', withheld, 'turns that are left out above'))
+        left_out = 'left out above' if overview.has_replies else 'no turn has both'
+        rows.append(('Without a reply', withheld, f'turns; {left_out}'))
     if pairing.only_before or pairing.only_after:
         run_words = (
             ('in the first', 'in the second')

@@ -17,6 +17,7 @@ from parlai_q2.rerank import RerankBy, Reranker
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.runs.pool_records import read_pools
 from parlai_q2.signature import Signature
+from parlai_q2.text.normalize import passage_key
 
 # The kinds of columns in Parquet.
 COLUMNS = {
@@ -54,6 +55,8 @@ class RerankTally(Tally):
         # How often each policy gives an inconsistent response, in [0, 1]: eight bytes
         # for each pool whose candidates all have labels.
         self._wrong = {policy: array('d') for policy in ChoicePolicy}
+        # The hash of each such pool's knowledge: the bootstrap draws passages.
+        self._knowledge = array('q')
 
     def count(self, line: JsonObject) -> None:
         # As in the reranker, the file's order is the generator's.
@@ -71,13 +74,14 @@ class RerankTally(Tally):
         wrong = [float(label == Label.INCONSISTENT) for label in labels]
         wrong_choice = 0.0 if line['abstained'] else wrong[chosen]
         rates = (wrong_choice, wrong[0], sum(wrong) / len(wrong), min(wrong))
+        self._knowledge.append(hash(passage_key(str(line['knowledge']))))
         for policy, rate in zip(ChoicePolicy, rates):
             self._wrong[policy].append(rate)
 
     def rates(self) -> dict[str, Interval]:
         """The rate of inconsistent responses of each policy, if pools are labelled."""
         return {
-            str(policy): mean_interval(values)
+            str(policy): mean_interval(values, groups=self._knowledge)
             for policy, values in self._wrong.items()
             if values
         }

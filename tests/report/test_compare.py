@@ -128,6 +128,30 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
     assert 'one is ahead in 10 of 20 turns, two in 10, and 0 are ties.' in page
 
 
+@pytest.mark.parametrize(
+    'passages, verdict',
+    [
+        (1, 'one is better'),
+        (5, 'turns that differ on 6 passages'),
+        (8, 'one is better'),
+    ],
+)
+def test_the_turns_of_a_passage_count_together(tmp_path, passages, verdict):
+    sides = [
+        [{**record, 'knowledge': f'K{n % passages}.'} for n, record in enumerate(side)]
+        for side in two_systems(40, 0)
+    ]
+    assert verdict in page_of(tmp_path, *sides, names=('one', 'two'))
+
+
+def test_the_interval_draws_passages():
+    turns = [(f'K{n}.', 0.9 if n < 4 else 0.5) for n in range(8) for _ in range(20)]
+    before = [simple(n, 0.6, knowledge=k) for n, (k, _) in enumerate(turns)]
+    after = [simple(n, s, knowledge=k) for n, (k, s) in enumerate(turns)]
+    interval = overview_of(before, after).interval
+    assert interval.low < 0 < interval.mean < interval.high
+
+
 def test_scores_made_in_two_ways_are_no_verdict(tmp_path):
     before, after = two_systems(40, 19)
     after = [{**record, 'signature': 'precision|version:1'} for record in after]
@@ -178,8 +202,14 @@ def test_turns_without_a_reply_are_left_out_and_counted():
     after = [reranked(id='a'), reranked(id='b', response="I'm not sure."), simple(3)]
     comparison = overview_of(before, after)
     assert (comparison.withheld, comparison.count) == ((0, 1), 1)
-    nothing_sent = overview_of(before[1:2], after[1:2])
-    assert (nothing_sent.withheld, nothing_sent.count) == ((0, 1), 1)
+
+
+def test_what_stands_for_replies_gives_no_verdict(tmp_path):
+    before = [reranked(id=f'r{n}', response="I'm not sure.") for n in range(8)]
+    after = [{**entry, 'response': reranked()['response']} for entry in before]
+    page = page_of(tmp_path, before, after)
+    assert '8 turns in both' in page
+    assert 'No verdict: no turn has a reply in both.' in page
 
 
 def test_only_the_settings_that_differ_are_told():

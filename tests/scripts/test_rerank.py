@@ -66,6 +66,17 @@ def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
         assert 0 <= interval['low'] <= interval['mean'] <= interval['high'] <= 1
 
 
+def test_intervals_of_rates_draw_passages(tmp_path):
+    pools = [
+        {'knowledge': K, 'candidates': [{'text': 'in 1969', 'label': label}]}
+        for label in ('consistent', 'inconsistent')
+    ]
+    pools[1]['knowledge'] = 'It is large.'
+    summary, _ = run(tmp_path, pools * 20)
+    rate = summary['hallucination_rate']['chosen']
+    assert rate == {'mean': 0.5, 'low': 0, 'high': 1}
+
+
 @pytest.mark.parametrize(
     'bad, message',
     [
