@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from parlai_q2.claims import Kind
 from parlai_q2.errors import InputError, RecordError, describe_line
 from parlai_q2.io.fields import (
     EXAMPLE_FIELDS,
@@ -93,10 +94,16 @@ def read_records(
 def read_valid(
     path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[tuple[Record, Example]]:
-    """Yield each record with its example; raise a RecordError for the first bad one."""
+    """
+    Yield each record with its example; raise a RecordError for the first bad one. The
+    ``label`` of a scored line is the person's.
+    """
     for record in read_records(path, format, names):
         if record.error is not None:
             raise record.error
+        fields = record.fields
+        if fields.get('kind') == Kind.SCORE and names.get('label') not in fields:
+            fields['label'] = fields.get('given_label')
         yield record, record.parsed
 
 

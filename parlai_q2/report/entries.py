@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from parlai_q2.claims import Claim, MistakeKind, Score, Status
+from parlai_q2.claims import Claim, Kind, MistakeKind, Score, Status
 from parlai_q2.decimals import percent
 from parlai_q2.errors import InputError
 from parlai_q2.json_values import JsonMapping, JsonObject, is_number
-from parlai_q2.output_records import Judged, read_line
+from parlai_q2.output_records import Judged, find_kind, read_line
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.visible import one_line, source_line, visible
 from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of
@@ -164,6 +164,9 @@ def person_label(record: Mapping[str, object], field: str = '') -> str:
     :param field: the record's field that says it. By default that is ``label``, which
         the score command writes as ``given_label``, or ``q2_label``, which tasks have.
     """
+    if field == 'label' and find_kind(record) != Kind.RANKING:
+        # Here, that is the scorer's.
+        field = ''
     values = (record.get(name) for name in ([field] if field else PERSON_LABELS))
     return next((str(value) for value in values if value not in (None, '')), '')
 

@@ -114,7 +114,11 @@ class ScoreJob(FileJob):
     names: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, path: Location, format: str | None) -> Iterator[Record]:
-        return read_records(path, format, self.names)
+        names = dict(self.names)
+        # The line's own label is the scorer's.
+        if (label := names.pop('label', 'label')) != 'label':
+            names['given_label'] = label
+        return read_records(path, format, names)
 
     def load(self, device: str | None = None) -> Loaded:
         scorer = self.make_scorer(device)

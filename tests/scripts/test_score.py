@@ -5,8 +5,10 @@ import os
 
 import pytest
 
+from parlai_q2.calibrate.calibration import read_labelled
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError, UnscoredError
+from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers import load_scorer
@@ -73,6 +75,21 @@ def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
     beside = json.loads((tmp_path / 'out.jsonl.meta.json').read_text())
     assert beside == summary
     assert (beside['records'], beside['bad'], beside['not_verifiable']) == (6, 3, 1)
+
+
+def test_a_person_s_label_of_another_name_is_what_reports_and_fits_read(tmp_path):
+    infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
+    record = {'knowledge': K, 'response': 'made of cheese', 'label': 'draft'}
+    write_lines(infile, {**record, 'gold': 'consistent'})
+    for source, target in ((infile, once), (once, again)):
+        files = ['--infile', str(source), '--outfile', str(target)]
+        run_command('score', *files, '--fields', 'label=gold', measure='precision')
+        (line,) = read_lines(target)
+        assert (line['label'], line['given_label']) == ('inconsistent', 'consistent')
+        for label in ('', 'label', 'gold'):
+            (entry,) = read_scored_file(target, label)
+            assert entry['class'] == 'consistent'
+        assert read_labelled(target)[1] == [True]
 
 
 @pytest.mark.parametrize('change', ['cut', 'grown', 'gone'])
