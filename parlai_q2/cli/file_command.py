@@ -9,7 +9,7 @@ from contextlib import closing
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import given_file
@@ -44,10 +44,8 @@ class EngineName(Word):
     RAY = 'ray'
 
 
-def add_scale_options(parser: OptionParser, chunk_size: int) -> Any:
-    """
-    Add ``--engine``, its ``--ray-…`` options and ``--chunk-size``; return the parser.
-    """
+def add_scale_options(parser: OptionParser, chunk_size: int) -> None:
+    """Add ``--engine``, its ``--ray-…`` options and ``--chunk-size``."""
     group = parser.add_argument_group('Scoring at scale')
     group.add_argument(
         '--engine',
@@ -81,10 +79,9 @@ def add_scale_options(parser: OptionParser, chunk_size: int) -> Any:
         type=int,
         default=chunk_size,
         help='records per call of the scorer, fewer if they are long; a killed '
-        'run or actor loses at most one call. Larger chunks use a GPU '
-        'better',
+        'run loses at most two calls, or with Ray four for each actor. Larger '
+        'chunks use a GPU better',
     )
-    return parser
 
 
 def add_out_format(group: OptionGroup) -> None:
@@ -219,7 +216,8 @@ class JobRunner:
         """
         Process the files.
 
-        :return: the summary; of many files, those of each under ``shards``.
+        :return: the summary; of many files, those of the ones processed now, under
+            ``shards``.
         :raises UnscoredError: if records have errors, unless they are allowed; all
             other records are written.
         :raises InputError: when an input cannot be read, has no record or changes

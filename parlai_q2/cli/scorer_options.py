@@ -245,8 +245,8 @@ def check_ranges(opt: Options) -> None:
             )
 
 
-def add_choice_options(parser: OptionParser) -> Any:
-    """Add the options for choosing between candidates; return their group."""
+def add_choice_options(parser: OptionParser) -> None:
+    """Add the options for choosing between candidates."""
     group = parser.add_argument_group('Reranking: choice')
     group.add_argument(
         '--rerank-by',
@@ -292,7 +292,6 @@ def add_choice_options(parser: OptionParser) -> Any:
         help='lower the scores of replies that are grounded but bad, though never '
         f'below the threshold: {"; ".join(guard.message for guard in GUARDS)}',
     )
-    return group
 
 
 def reranker_from_opt(opt: Options) -> Reranker:

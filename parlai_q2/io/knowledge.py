@@ -14,7 +14,7 @@ message's own is ignored. Without one, the sources are tried in this order:
 
 1. the message itself, as above;
 2. a passage before a delimiter in its text;
-3. such a passage from an earlier turn of the episode;
+3. a passage before a delimiter in an earlier turn of the episode;
 4. what a person typed with ``/knowledge``;
 5. the knowledge file; if it has several passages, agents get those that fit the turn,
    and teachers all of them.
@@ -160,9 +160,10 @@ class TurnKnowledge(NamedTuple):
     The knowledge of a turn, and where it was found.
 
     :param passages: best first; empty if there are none.
-    :param in_fields: whether it came in a field of the message, where a generator that
-        reads knowledge finds it, too.
-    :param in_text: whether it is in the text of this message or an earlier one.
+    :param in_fields: whether it came in a field of the message or between markers in
+        its text, where a generator that reads knowledge finds it, too.
+    :param in_text: whether it is before a delimiter in the text of this message or an
+        earlier one.
     :param searched: whether documents were searched for it.
     :param declined: whether the turn is a question or request that nothing in them
         answers.

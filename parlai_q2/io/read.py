@@ -39,7 +39,7 @@ from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, as_field, passages_of
 
 # A chunk for one call of a scorer ends early when its texts have this many characters.
-# A killed run loses its current chunk, which must not take minutes for long texts.
+# A killed run loses the chunks in progress, which must not take minutes.
 CHUNK_CHARACTERS = 128 * 1024
 # The formats whose cells hold one text each, and the fields that may be lists.
 TABLES = (Format.CSV, Format.TSV)

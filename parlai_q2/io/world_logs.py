@@ -50,7 +50,7 @@ def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
 
 
 def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
-    """Pair consecutive messages of a log, without commands and the answers to them."""
+    """The messages of a log, without commands and the answers to them."""
     after = [*messages[1:], {}]
     return [
         message

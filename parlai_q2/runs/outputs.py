@@ -104,6 +104,9 @@ class Outputs:
             summary = read_summary(pair.outfile) or {}
             if {name: summary.get(name) for name in identity} == identity:
                 self._enter(pair, summary)
+                # An upload may have failed.
+                for path in (pair.outfile, locate_summary(pair.outfile)):
+                    self._store(path, again=False)
             else:
                 unfinished.append(pair)
         skipped = len(self.files) - len(unfinished)
@@ -144,7 +147,8 @@ class Outputs:
             'sha256': file_sha256(pair.outfile),
         }
 
-    def _store(self, path: Path) -> None:
+    def _store(self, path: Path, again: bool = True) -> None:
+        """Upload a file to a store, unless it is there and is not to go ``again``."""
         if not isinstance(self.target, Remote):
             return
         url = self.target.url
@@ -152,12 +156,14 @@ class Outputs:
             url = f'{url.rstrip("/")}/{path.name}'
         elif path.name != self.target.name:
             url = f'{url.rpartition("/")[0]}/{path.name}'
+        remote, size = Remote(url), path.stat().st_size
         try:
-            Remote(url).upload(path)
+            if again or not remote.exists() or remote.state()['size'] != size:
+                remote.upload(path)
         except OSError as e:
             raise InputError(
-                f'Cannot write {url}: {e}. The output is complete at {path}; run '
-                'the same command again to store it, or copy it yourself.'
+                f'Cannot write {url}: {e}. The output is complete at {path}: copy it, '
+                'or run the same command again.'
             ) from e
 
 

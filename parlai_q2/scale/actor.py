@@ -22,7 +22,7 @@ class Actor:
 
     :param job: pickled, so that the number of threads is set before torch is imported.
     :param device: a torch device's name, or None for the job's own.
-    :param threads: of the process, unless the user set one of the variables.
+    :param threads: of the process, whatever the variables are on its node.
     """
 
     def __init__(self, job: bytes, device: str | None, threads: int):

@@ -269,7 +269,7 @@ class RayEngine(JobEngine):
         handle = actor.remote(
             self._ray.cloudpickle.dumps(self._job),
             'cuda' if self._resources.gpus else None,
-            # What the user set counts first.
+            # What the user set here counts first.
             read_threads(LIMIT) or max(1, int(self._resources.cpus)),
         )
         self._calls[handle.load.remote()] = handle, None

@@ -139,6 +139,25 @@ def test_files_by_url(shards, tmp_path):
         memory.rm('/', recursive=True)
 
 
+def test_what_could_not_be_stored_is_stored_by_the_next_run(shards, monkeypatch):
+    memory, upload, failures = fsspec.filesystem('memory'), Remote.upload, ['b.jsonl']
+
+    def fail_once(remote, local):
+        if local.name in failures:
+            failures.remove(local.name)
+            raise OSError('store is away')
+        upload(remote, local)
+
+    monkeypatch.setattr(Remote, 'upload', fail_once)
+    try:
+        with pytest.raises(InputError, match=r'store is away.* the same command again'):
+            score(shards / '*.jsonl', 'memory://flaky/')
+        score(shards / '*.jsonl', 'memory://flaky/')
+        assert memory.cat_file('/flaky/b.jsonl').count(b'\n') == 1
+    finally:
+        memory.rm('/', recursive=True)
+
+
 @pytest.mark.parametrize('name', ['a.jsonl', 'a.parquet'])
 def test_errors_of_a_store_are_reported(name, monkeypatch):
     with pytest.raises(InputError, match='No such file'):
