@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
 from parlai_q2.io import write
 from parlai_q2.io.files import cache_folder, locked
@@ -182,3 +183,45 @@ def test_the_cache_folder(monkeypatch, setting, expected):
     if setting is not None:
         monkeypatch.setenv('XDG_CACHE_HOME', setting)
     assert str(cache_folder()) == expected
+
+
+PAIR = '"knowledge": "Bees dance.", "response": "Bees dance."'
+BAD = (
+    f'{{{PAIR}, "p": NaN, "q": {{"r": [1, -Infinity]}}}}\n'
+    f'{{{PAIR}, "p": 1e400, "kept": [null, 1.5]}}\n'
+)
+
+
+def strict(text):
+    def refuse(written):
+        raise AssertionError(f'{written} was written')
+
+    values = [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+    assert '1e400' not in text
+    return values
+
+
+def scored(infile, text, *options):
+    """The lines that are written, and the summary."""
+    infile.write_text(text)
+    outfile = infile.with_name('out.jsonl')
+    files = ['--infile', str(infile), '--outfile', str(outfile)]
+    summary = run_command('score', *files, '--measure', 'precision', *options)
+    return strict(outfile.read_text()), summary
+
+
+def test_score_writes_null_and_says_so(tmp_path):
+    (first, second), summary = scored(tmp_path / 'in.jsonl', BAD, '--chunk-size', '1')
+    assert first['p'] is second['p'] is None
+    assert first['q'] == {'r': [1, None]}
+    assert second['kept'] == [None, 1.5]
+    assert summary['nulled'] == {'p': 2, 'q.r': 1}
+    assert summary['bad'] == 0
+
+
+def test_lists_in_cells_are_counted_too(tmp_path):
+    passage = '[{""text"": ""Bees dance."", ""rank"": NaN}]'
+    text = f'knowledge,response\n"{passage}",Bees dance.\n'
+    [line], summary = scored(tmp_path / 'in.csv', text)
+    assert line['knowledge'] == [{'text': 'Bees dance.', 'rank': None}]
+    assert summary['nulled'] == {'knowledge.rank': 1}
