@@ -6,7 +6,6 @@ from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import evaluate
 from parlai_q2.evaluate.set_reader import read_set
 from parlai_q2.evaluate.set_report import SetReport, to_text
-from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.version import __version__
@@ -40,7 +39,6 @@ class OverlapClasses(Scorer):
 )
 def test_the_report_of_a_set_is_as_recorded(placed, file_regression, task):
     scorers = {'q2': RecordingScorer(), 'consistency': OverlapClasses()}
-    scorers['precision'] = load_scorer('precision')
     variants = {'greedy': RecordingScorer()} if task.startswith('q2_wow') else None
     annotated = read_set(task, str(placed))
     run = evaluate(annotated, scorers, variants=variants, rounds=20)

@@ -137,16 +137,6 @@ def examples(built):
     return [ConvFeverExample.from_dict(json.loads(line)) for line in lines]
 
 
-def test_a_conversation_is_read_with_what_was_checked(source):
-    first = read_wizard_conversations(source)[0]
-    assert (first.episode, first.topic) == (0, 'Marie Curie')
-    assert first.passage == tuple(CONVERSATIONS[0][1])
-    assert [t.wizard for t in first.turns] == [False, True] * 3
-    assert first.turns[1].checked == CONVERSATIONS[0][1][0]
-    assert first.turns[1].title == 'Marie Curie'
-    assert first.turns[5].checked is None
-
-
 def test_conversations_have_the_turns_that_parlais_own_teacher_shows(
     source, monkeypatch
 ):

@@ -4,16 +4,15 @@ import pytest
 from parlai.utils.testing import AutoTeacherTest
 
 ANNOTATED = 'AnnotatedTeacher'
-# The fixture that places a task's files, and its teachers that are recorded. All views
-# of annotated sets are made in one way, so one set has them all; see also test_views.
+# The fixture that places a task's files, and its teacher that is recorded. Of the other
+# views of annotated sets, test_views checks what they make of this one.
 TEACHERS = {
-    'grounded_sample': (None, ('', ANNOTATED, 'ClassificationTeacher')),
-    'twins': (None, (ANNOTATED,)),
+    **dict.fromkeys(('grounded_sample', 'twins'), (None, ANNOTATED)),
     **dict.fromkeys(
         ('begin', 'rome', 'dialogue_nli', 'topical_chat_usr', 'q2_wow'),
-        ('sets', (ANNOTATED,)),
+        ('sets', ANNOTATED),
     ),
-    'conv_fever': ('conv_fever', ('',)),
+    'conv_fever': ('conv_fever', ''),
 }
 # Tasks that show the same turns for several datatypes, and whose record these share.
 ONE_FOLD = dict.fromkeys(('train', 'valid'), 'test')
@@ -60,16 +59,10 @@ class TestTeachers(AutoTeacherTest):
     def _regression(self, data_regression, datatype):
         super()._regression(Records(data_regression), datatype)
 
-    @pytest.fixture(
-        autouse=True,
-        params=[
-            pytest.param((name, files, teacher), id=f'{name}:{teacher}'.rstrip(':'))
-            for name, (files, teachers) in TEACHERS.items()
-            for teacher in teachers
-        ],
-    )
+    @pytest.fixture(autouse=True, params=TEACHERS)
     def placed(self, request):
-        name, files, teacher = request.param
+        name = request.param
+        files, teacher = TEACHERS[name]
         if files:
             request.getfixturevalue(files)
         self.task = f'parlai_q2.tasks.{name}.agents:{teacher}'.rstrip(':')
