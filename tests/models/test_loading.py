@@ -1,6 +1,8 @@
-"""Models in folders with int8 weights: they load, or it is said what is wrong."""
+"""Models in folders load once, when first needed, or it is said what is wrong."""
 
 import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.models import loading
 from parlai_q2.models.converted.reader import read_tensors
 from parlai_q2.models.converted.weights import read_whole
+from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.model_files import (
     CHECKSUMS,
     INT8_WEIGHTS,
@@ -24,6 +27,7 @@ from parlai_q2.models.model_files import (
 )
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
+from tests.files import run_python
 from tests.tiny import tiny_roberta, tiny_t5, write_int8
 
 FILES = (INT8_WEIGHTS, 'config.json', 'tokenizer.json', 'tokenizer_config.json')
@@ -165,3 +169,36 @@ def test_autocast_does_not_change_scores(plain_folder):
     expected = SequenceNliModel(config, labels=labels).classify(pairs)
     with torch.autocast('cpu', dtype=torch.bfloat16):
         assert SequenceNliModel(config, labels=labels).classify(pairs) == expected
+
+
+def test_threads_that_come_at_once_get_one_model():
+    loads = []
+
+    def load():
+        loads.append(None)
+        return object()
+
+    lazy = Lazy(load)
+    assert loads == []
+    with ThreadPoolExecutor(8) as pool:
+        values = set(pool.map(lambda _: lazy(), range(64)))
+    assert len(values) == len(loads) == 1
+
+
+def test_another_process_loads_its_own():
+    lazy = Lazy(dict)
+    lazy()['mine'] = 1
+    assert pickle.loads(pickle.dumps(lazy))() == {}
+
+
+def test_a_forked_process_loads_its_own_and_scores():
+    code = (
+        'import os\nfrom parlai_q2 import Example, load_scorer\n'
+        'scorer = load_scorer("consistency")\n'
+        'pair = [Example("Bees have five eyes.", "Bees have six eyes.")]\n'
+        'value = scorer.score(pair)[0].value\n'
+        'child = os.fork()\n'
+        'if not child:\n    os._exit(scorer.score(pair)[0].value != value)\n'
+        'assert os.waitpid(child, 0)[1] == 0\n'
+    )
+    assert run_python(code, timeout=120).returncode == 0
