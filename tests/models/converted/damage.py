@@ -1,5 +1,5 @@
 """
-Damages converted models and loads each in a process of its own:
+Damages converted models and loads them in a process that may crash:
 
     python -m tests.models.converted.damage 500
 
@@ -11,7 +11,6 @@ import json
 import random
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -20,6 +19,7 @@ from pathlib import Path
 from transformers import BertForSequenceClassification
 
 from parlai_q2.models.converted.convert import write_converted
+from tests.files import run_python
 from tests.tiny import tiny_pair_model, tiny_t5
 
 LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
@@ -30,22 +30,23 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
 
-folder, kind = sys.argv[1:]
-config = ModelConfig(folder)
-try:
-    if kind == 'encoder':
-        model = SequenceNliModel(config, labels={LABELS!r}, compute_type='int8')
-        found = model.classify([('bees have five eyes', 'six eyes .'), ('wow', 'wow')])
-        assert all(0 <= p <= 1 for row in found for p in row), found
-    else:
-        generator = Seq2SeqQuestionGenerator(config, max_new_tokens=6)
-        pairs = [('1983', 'the band formed in 1983'), ('wow', 'wow')]
-        found = generator.generate(pairs)
-        assert all(type(q) is str for row in found for q in row), found
-    print('scored')
-except Q2Error as e:
-    assert folder in str(e) and '\\n' not in str(e), str(e)
-    print('error')
+for folder, kind in zip(sys.argv[1::2], sys.argv[2::2]):
+    config = ModelConfig(folder)
+    try:
+        if kind == 'encoder':
+            model = SequenceNliModel(config, labels={LABELS!r}, compute_type='int8')
+            pairs = [('bees have five eyes', 'six eyes .'), ('wow', 'wow')]
+            found = model.classify(pairs)
+            assert all(0 <= p <= 1 for row in found for p in row), found
+        else:
+            generator = Seq2SeqQuestionGenerator(config, max_new_tokens=6)
+            pairs = [('1983', 'the band formed in 1983'), ('wow', 'wow')]
+            found = generator.generate(pairs)
+            assert all(type(q) is str for row in found for q in row), found
+        print('scored', flush=True)
+    except Q2Error as e:
+        assert folder in str(e) and '\\n' not in str(e), str(e)
+        print('error', flush=True)
 """
 NUMBERS = (0, 1, 2, 127, 255, 65535, 2**31 - 1, 2**32 - 1)
 
@@ -96,18 +97,14 @@ def damage(models: dict[str, Path], out: Path, seed: int) -> tuple[Path, str]:
     return out, kind
 
 
-def tried(folder: Path, kind: str) -> str:
-    """``error``, ``scored``, or what went wrong."""
-    completed = subprocess.run(
-        [sys.executable, '-c', TRY, str(folder), kind],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    outcome = completed.stdout.strip()
-    if completed.returncode == 0 and outcome in ('error', 'scored'):
-        return outcome
-    return f'{completed.returncode}: {completed.stderr[-2000:]}'
+def tried(*models: tuple[Path, str]) -> list[str]:
+    """``error`` or ``scored`` of each; at the end, what went wrong."""
+    words = [str(word) for model in models for word in model]
+    completed = run_python(TRY, *words, timeout=120)
+    outcomes = completed.stdout.split()
+    if completed.returncode == 0:
+        return outcomes
+    return [*outcomes, f'{completed.returncode}: {completed.stderr[-2000:]}']
 
 
 def main(count: int, first: int = 0) -> None:
@@ -117,7 +114,7 @@ def main(count: int, first: int = 0) -> None:
         results: Counter[str] = Counter()
         for seed in range(first, first + count):
             folder, kind = damage(models, Path(made) / str(seed), seed)
-            result = tried(folder, kind)
+            *_, result = tried((folder, kind))
             if result not in ('error', 'scored'):
                 print(seed, kind, result, flush=True)
                 result = 'wrong'

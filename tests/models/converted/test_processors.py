@@ -15,12 +15,11 @@ from parlai_q2.models.converted.int8 import fit_16_bits
 from tests.models.converted.sums import constant_encoder
 
 SCORE = """
-import json, sys
+import json
 from parlai_q2 import Example, load_scorer
 from parlai_q2.bench.measuring import sample
-chosen = sample()[: int(sys.argv[2])]
-examples = [Example(f['knowledge'], f['response']) for f in chosen]
-scores = load_scorer(sys.argv[1]).score(examples)
+examples = [Example(f['knowledge'], f['response']) for f in sample()[:20]]
+scores = load_scorer('consistency').score(examples)
 print(json.dumps([[s.value, s.label] for s in scores]))
 """
 # What CTranslate2 is told, and by each what its oneDNN and, on Intel's processors, its
@@ -50,19 +49,15 @@ def printed(*arguments: str, instructions: str = '') -> list:
     return json.loads(completed.stdout)
 
 
-def scores(scorer: str, count: int, instructions: str = '') -> list:
-    return printed('-c', SCORE, scorer, str(count), instructions=instructions)
-
-
 @pytest.fixture(scope='module')
 def native():
-    return scores('consistency', 20)
+    return printed('-c', SCORE)
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
 @pytest.mark.parametrize('instructions', SETS)
 def test_older_processors_give_nearly_the_same_scores(native, instructions):
-    other = scores('consistency', 20, instructions)
+    other = printed('-c', SCORE, instructions=instructions)
     pairs = list(zip(native, other, strict=True))
     # A label may differ only where the score is at the threshold.
     assert all(a == b or abs(value - 0.5) < 0.05 for (value, a), (_, b) in pairs)
