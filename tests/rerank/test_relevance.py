@@ -26,7 +26,6 @@ from parlai_q2.rerank.worth import (
     TYPICAL_RELEVANCE,
     worth_of,
 )
-from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Passage, Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
 
@@ -187,25 +186,6 @@ def test_agreement_decides_between_equal_candidates():
     ranking = make_reranker().rank(MUSEUM, ['Anna Keller designed.', *alike], ['x'])
     assert ranking.chosen.text == alike[0]
     assert 'agreement' in ranking.rows()[0]
-
-
-@pytest.mark.parametrize(
-    'reply, declines',
-    [
-        ("Sorry, I don't know.", True),
-        ("I couldn't find any information on that, sorry.", True),
-        ("I 'm not sure about that .", True),
-        ("The leaflet doesn't mention it. Can I help you with anything else?", True),
-        ('No idea!', True),
-        ("I'm not sure, but it was built in Paris.", False),
-        ("I don't know, maybe in 1950.", False),
-        ('It has two floors.', False),
-        ('You know it opens at nine.', False),
-        ('', False),
-    ],
-)
-def test_detects_replies_that_only_decline(reply, declines):
-    assert only_declines(reply) is declines
 
 
 PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'

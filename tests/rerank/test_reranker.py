@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score, Status
-from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker, Rule
 from parlai_q2.scorers import load_scorer
 from parlai_q2.turns import Span
@@ -300,5 +300,5 @@ def test_penalties_replace_those_of_the_guards_that_they_name_and_of_no_others()
     changed = Reranker('precision', penalties={'copy': 0.1})
     assert changed.rank('It opened in 1969.', replies) == usual
     assert usual.first.guards == ('generic',)
-    with pytest.raises(ConfigError, match=r"no guard 'copies'.*'copy'"):
-        Reranker('precision', penalties={'copies': 0.1})
+    with pytest.raises(UnknownNameError, match="Did you mean 'copy'"):
+        Reranker('precision', penalties={'copi': 0.1})

@@ -59,14 +59,6 @@ def test_a_batch_is_one_call_and_gives_what_each_gives_alone():
     assert rewards == alone
 
 
-def test_a_chats_reply_is_its_last_message():
-    reward = GroundedReward('precision', guards=False)
-    chat = [{'role': 'assistant', 'content': 'five'}]
-    assert reward([[]], [chat], knowledge=['five six']) == [1.0]
-    empty = reward([''], [''], knowledge=['five six'])
-    assert reward([[]], [[]], knowledge=['five six']) == empty
-
-
 def test_passages_and_turns_without_knowledge():
     reward = GroundedReward('precision', guards=False)
     known = [[{'title': 'Bee', 'text': 'five eyes'}], '', None]

@@ -33,12 +33,11 @@ def tiny_model(positions=16):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('trainer', ['GRPO', 'RLOO'])
-def test_a_model_learns_to_say_what_its_knowledge_says(trainer, tmp_path):
+def test_a_model_learns_to_say_what_its_knowledge_says(tmp_path):
     from datasets import Dataset
 
     model, words = tiny_model()
-    settings = getattr(trl, f'{trainer}Config')(
+    settings = trl.GRPOConfig(
         str(tmp_path),
         per_device_train_batch_size=16,
         num_generations=8,
@@ -58,7 +57,7 @@ def test_a_model_learns_to_say_what_its_knowledge_says(trainer, tmp_path):
     turns = Dataset.from_list(
         [{'prompt': 'say', 'knowledge': 'red or blue', 'history': ['say']}] * 8
     )
-    learning = getattr(trl, f'{trainer}Trainer')(
+    learning = trl.GRPOTrainer(
         model,
         reward_funcs=GroundedReward('precision', guards=False),
         args=settings,
