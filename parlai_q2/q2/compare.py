@@ -141,8 +141,8 @@ def _claim(
 
 def compare_values(reference: str, claimed: str) -> Comparison | None:
     """
-    ``entailment`` for two amounts of one value, ``contradiction`` for the digits of
-    one with a unit of another size, None for anything else.
+    ``entailment`` for two amounts of one value, ``contradiction`` for one that the
+    reference lacks in a unit that it measures, None for anything else.
     """
     if conflicts(reference, claimed):
         return Comparison.CONTRADICTION

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models.nli_types import NliModel
@@ -66,11 +66,8 @@ def shifted(value: float, shift: float) -> float:
     return value * odds / (value * odds + 1 - value) if shift else value
 
 
-def read_calibration(path: str, scorer: str) -> Calibration:
-    """
-    Read a file that ``parlai_q2 calibrate`` wrote for this scorer; any other is a
-    ConfigError.
-    """
+def read_calibration(path: str) -> Calibration:
+    """Read a file that ``parlai_q2 calibrate`` wrote; any other is a ConfigError."""
     try:
         fields = json.loads(Path(path).read_text(encoding='utf-8'))['calibration']
         fitted_on = dict(fields['fitted_on'])
@@ -87,17 +84,12 @@ def read_calibration(path: str, scorer: str) -> Calibration:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise ConfigError(
             f'Cannot read the calibration {path}: {e!r}. Write it with "parlai_q2 '
-            f'calibrate --infile labelled.jsonl --measure {scorer}".'
+            'calibrate --infile labelled.jsonl --measure NAME".'
         ) from e
     if not is_valid:
         raise ConfigError(
             f'{path}: threshold and prior must be in [0, 1], and shift a number; got '
             f'{fields}.'
-        )
-    if calibration.scorer != scorer:
-        raise ConfigError(
-            f'{path} was fitted for the scorer {calibration.scorer!r}, not for '
-            f'{scorer!r}. Name {calibration.scorer}, or calibrate {scorer} too.'
         )
     return calibration
 
@@ -108,20 +100,28 @@ def calibrated(score: Score, calibration: Calibration, threshold: float) -> Scor
 
     :param threshold: a calibrated value of at most this is inconsistent.
     """
+    if score.label == Label.NOT_VERIFIABLE:
+        return score
     value = shifted(score.value, calibration.shift or 0.0)
-    label = score.label
-    if label in (Label.CONSISTENT, Label.INCONSISTENT):
+    if (label := score.label) == Label.GENERIC:
+        value = min(value, NOT_VERIFIABLE_VALUE)
+    else:
         label = label_of(value, threshold)
     return replace(score, value=value, label=label).as_labelled
 
 
-def check_same(path: str, calibration: Calibration, signature: Signature) -> None:
+def check_same(path: str, calibration: Calibration, scorer: Scorer) -> None:
     """
     Raise ConfigError if a scorer is not the one that was calibrated, naming what
     differs. Its threshold and its models' engines may.
     """
+    if calibration.scorer != scorer.name:
+        raise ConfigError(
+            f'{path} was fitted for the scorer {calibration.scorer!r}, not for '
+            f'{scorer.name!r}. Name {calibration.scorer}, or calibrate {scorer.name}.'
+        )
     free = FREE + (REFITTED if calibration.refitted else ())
-    then, now = calibration.fitted_on, signature.texts()
+    then, now = calibration.fitted_on, scorer.signature.texts()
     names = {n for n in {*then, *now} if n not in free and ENGINE not in n}
     changed = [n for n in sorted(names) if then.get(n) != now.get(n)]
     if changed:
@@ -156,8 +156,8 @@ class CalibratedCachedScorer(Scorer):
         self.calibration = None
         self._file = ''
         if calibration is not None:
-            self.calibration = read_calibration(calibration, scorer.name)
-            check_same(calibration, self.calibration, scorer.signature)
+            self.calibration = read_calibration(calibration)
+            check_same(calibration, self.calibration, scorer)
             path = Path(calibration)
             self._file = f'{path.name}@{file_sha256(path)[:DIGITS]}'
         fitted = self.calibration.threshold if self.calibration else scorer.threshold

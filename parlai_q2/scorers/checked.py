@@ -50,7 +50,8 @@ def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:
     """A reading that supports no more than :func:`check_values` allows."""
     if status == Status.SUPPORTED:
         return reading
-    support = min(reading.entailment, MAX_SUPPORT)
+    # Support is the share of entailment in what is not generic.
+    support = min(reading.entailment, MAX_SUPPORT * (1 - reading.generic))
     rest = reading.entailment - support
     if status == Status.CONTRADICTED:
         contradiction = reading.contradiction + rest + reading.generic

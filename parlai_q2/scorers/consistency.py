@@ -181,10 +181,11 @@ def _make_whole(
     model: NliModel, response: str, parts: Sequence[ResponseStatement]
 ) -> ResponseStatement | None:
     """A response to be read at once; None if it is a single piece, or long."""
-    whole = Span(response, 0, len(response))
     sentences = [part.span for part in parts]
-    if sentences == [whole] or not is_short(response, RESPONSE_WORDS):
+    is_single = len(parts) == 1 and sentences[0].text == response.strip()
+    if is_single or not is_short(response, RESPONSE_WORDS):
         return None
+    whole = Span(response, 0, len(response))
     return make_statement(model, parts[0].knowledge, whole, sentences)
 
 

@@ -168,7 +168,8 @@ class Q2Scorer(Scorer):
         return scores
 
     def _score(self, result: Q2Result) -> Score:
-        fallback, value = not result.claims, result.value
+        fallback = not result.claims and not result.is_generic
+        value = result.value
         label = label_of(value, self.threshold)
         settings = self.q2_settings
         by_nli = settings.use_nli or settings.nli_fallback
@@ -179,9 +180,8 @@ class Q2Scorer(Scorer):
         if result.is_generic:
             label = Label.GENERIC
         nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)
-        return Score(
-            value, label, result.claims, fallback, {'q2_f1': result.f1, 'nli': nli}
-        )
+        parts = {'q2_f1': result.f1, 'nli': nli}
+        return Score(value, label, result.claims, fallback, parts).as_judged
 
 
 class Q2F1Scorer(Q2Scorer):

@@ -120,7 +120,7 @@ def load_scorer(
 
         calibration = str(calibration)
         threshold = options.pop('threshold', None)
-        if read_calibration(calibration, kind.name).refitted:
+        if read_calibration(calibration).refitted:
             options['coefficients'] = calibration
     try:
         scorer = kind.from_preset(preset, **options)

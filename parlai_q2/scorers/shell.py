@@ -46,7 +46,7 @@ LANGUAGE = 'language'
 # The part of a score that is the share of a text that was not read.
 UNREAD = 'unread'
 # The way to prepare texts, as signatures print it.
-PREPARATION = 'prepared.5'
+PREPARATION = 'prepared.6'
 # About 50 sentences, so that a response of any length is scored within two seconds by
 # the shipped detector; replies of chatbots are far shorter.
 MAX_RESPONSE_WORDS = 800
@@ -190,7 +190,10 @@ def score_all(
     ]
     scores = _look_up(scorer, readable, reuse)
     if calibrated is not None:
-        scores = {pair: calibrated(score) for pair, score in scores.items()}
+        scores = {
+            pair: _check_language(scorer, texts[pair], calibrated(score))
+            for pair, score in scores.items()
+        }
     # Older versions kept scores without mistakes, and calibration may find others.
     for pair, score in scores.items():
         if lacks_mistake(score):
@@ -276,9 +279,7 @@ def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]
         example = reading.whole
         checked = _check(scorer.name, example, score)
         score = reading.restore(name_mistakes(checked, reading.example))
-        is_consistent = score.label == Label.CONSISTENT
-        if is_consistent and (share := _foreign_share(scorer, example)):
-            score = not_verifiable(parts={**score.parts, LANGUAGE: share})
+        score = _check_language(scorer, example, score)
         if share := scorer.unread(example):
             score = replace(score, parts={**score.parts, UNREAD: share})
         if UNREAD in score.parts:
@@ -288,8 +289,10 @@ def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]
     return computed
 
 
-def _foreign_share(scorer: 'Scorer', example: Example) -> float:
-    """The share of a response whose sentences are in another language, in [0, 1)."""
+def _check_language(scorer: 'Scorer', example: Example, score: Score) -> Score:
+    """The score, but not verifiable if it is consistent and a part was not read."""
+    if score.label != Label.CONSISTENT:
+        return score
     text = example.response
     foreign = [
         sentence.text
@@ -297,9 +300,11 @@ def _foreign_share(scorer: 'Scorer', example: Example) -> float:
         if count_words(sentence.text) >= MIN_FOREIGN_WORDS
         and scorer.is_foreign(sentence.text)
     ]
-    if foreign:
-        warn_once(scorer.name, FOREIGN, (foreign[0], text))
-    return sum(map(len, foreign)) / len(text)
+    if not foreign:
+        return score
+    warn_once(scorer.name, FOREIGN, (foreign[0], text))
+    share = sum(map(len, foreign)) / len(text)
+    return not_verifiable(parts={**score.parts, LANGUAGE: share})
 
 
 def _check(name: str, example: Example, score: object) -> Score:
@@ -315,15 +320,20 @@ def _check(name: str, example: Example, score: object) -> Score:
             f'The scorer {name} gave {score.value} for the response '
             f'{example.response[:60]!r}. A score must be in [0, 1].'
         )
-    numbers = (score.value, *score.parts.values())
+    claimed = ((claim.support, claim.f1 or 0.0) for claim in score.claims)
+    numbers = chain((score.value, *score.parts.values()), *claimed)
     if all(type(number) in PLAIN for number in numbers):
         return score
     parts = {part: _plain(value) for part, value in score.parts.items()}
-    return replace(score, value=_plain(score.value), parts=parts)
+    claims = tuple(
+        replace(claim, support=_plain(claim.support), f1=_plain(claim.f1))
+        for claim in score.claims
+    )
+    return replace(score, value=_plain(score.value), parts=parts, claims=claims)
 
 
 def _plain(value: Any) -> Any:
-    return value if type(value) in PLAIN else float(value)
+    return value if value is None or type(value) in PLAIN else float(value)
 
 
 def warn_once(name: str, problem: str, texts: tuple[str, str]) -> None:

@@ -116,12 +116,11 @@ class SpansScorer(ConsistencyScorer):
         phrases = [list(islice(find_phrases(doc), MOST_PHRASES)) for doc in docs]
         pairs: list[tuple[str, str, str]] = []
         for sentence, of_sentence in zip(sentences, phrases, strict=True):
-            known = sentence.piece.premise.text.lower()
+            known = sentence.piece.premise.text
             pairs += [
-                (known, without(sentence.text, phrase).lower(), known)
-                for phrase in of_sentence
+                (known, without(sentence.text, phrase), known) for phrase in of_sentence
             ]
-        readings = iter(classify(self.model, pairs))
+        readings = iter(classify(self.model, pairs, not self.model.reads_documents))
         marks = []
         for sentence, of_sentence in zip(sentences, phrases, strict=True):
             rests = [(support(next(readings)), phrase) for phrase in of_sentence]

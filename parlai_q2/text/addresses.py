@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from parlai_q2.text.normalize import copy_key
-
 # What a host without "www." ends with, unless it has three parts or more.
 _TOP = '(?-i:com|org|net|edu|gov|info|io|eu|uk|de|fr|nl|ie|ca|au|ch)'
 _PATH = r'[^\s<>"\')\]]'
 _ADDRESS = re.compile(
     rf'(?:https?://|www\.){_PATH}+'
     r'|[\w.+-]+@[\w-]+(?:\.[\w-]+)*'
-    rf'|(?<![\w.@/-])[a-z][\w-]+(?:(?:\.[a-z][\w-]+)*\.{_TOP}\b'
-    rf'|(?:\.(?-i:[a-z])[\w-]+){{2,}})(?:/{_PATH}*)?'
+    rf'|(?<![\w.@/-])[a-z][\w-]+(?:(?:\.[a-z][\w-]+){{0,8}}\.{_TOP}\b'
+    rf'|(?:\.(?-i:[a-z])[\w-]+){{2,8}})(?:/{_PATH}*)?'
     r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
     re.IGNORECASE,
 )
@@ -40,9 +38,11 @@ _NOT_DIGITS = re.compile(r'\D')
 _MOST_CODE = 3
 # "R-12", and "O+", where the sign counts.
 _CODE = re.compile(
-    r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
+    r'(?<![\w/@.-])(?!(?i:over|under|pre|mid|post)-)'
+    r'(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
     r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
 )
+_CODE_PART = re.compile(r'[a-z]+|\d+|[+#]+|-(?!\d)')
 # Every code has one of these.
 _IN_CODES = re.compile(r'[\d+#-]')
 _END = '.,;:!?\'")'
@@ -90,11 +90,15 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
         return False
     if _has_unknown_telephone(knowledge, response):
         return True
-    codes = {copy_key(m[0]) for m in _CODE.finditer(response)}
-    if not codes:
-        return False
-    key = copy_key(knowledge)
-    return any(code not in key for code in codes)
+    # Without the ending of a plural: "two A380s".
+    codes = {m[0].removesuffix('s').lower() for m in _CODE.finditer(response)}
+    return not all(_has_code(knowledge.lower(), code) for code in codes)
+
+
+def _has_code(text: str, code: str) -> bool:
+    """Whether a text has a code, perhaps with a space or a hyphen inside."""
+    parts = '[ -]?'.join(map(re.escape, _CODE_PART.findall(code)))
+    return re.search(rf'(?<![^\W_]){parts}s?(?![^\W_]|[+#])', text) is not None
 
 
 def _is_known(address: str, known_addresses: frozenset[str]) -> bool:

@@ -6,22 +6,20 @@ days" is neither 3 days nor 5, and 42 miles are not 42 kilometres.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from parlai_q2.text.addresses import find_telephone_digits
-from parlai_q2.text.numerals import ARTICLES, SCALES, SMALL, TENS, parse_number
-
-
-def _one_of(names: Iterable[str]) -> str:
-    """An expression for one of some names, the first that matches, by first letters."""
-    rests: dict[str, list[str]] = {}
-    for name in names:
-        rests.setdefault(name[0], []).append(re.escape(name[1:]))
-    groups = (f'{re.escape(first)}(?:{"|".join(r)})' for first, r in rests.items())
-    return '|'.join(groups)
-
+from parlai_q2.text.numerals import (
+    ARTICLES,
+    FRACTIONS,
+    NUMBER_WORD,
+    SMALL,
+    one_of,
+    parse_number,
+)
+from parlai_q2.text.qualifiers import read_qualifier
 
 # Letters right behind digits. A small m is a scale behind a currency only: else metres.
 SUFFIXES = {
@@ -29,8 +27,7 @@ SUFFIXES = {
 }  # fmt: skip
 # The hours of a clock.
 HOUR = '|'.join((*list(SMALL)[1:13], r'1?\d'))
-WORD = _one_of((*SMALL, *TENS, *SCALES, 'dozen'))
-_START = _one_of((*SMALL, *TENS, *SCALES, 'dozen', 'noon', 'midday', 'midnight'))
+_START = rf'{NUMBER_WORD}|{one_of(("noon", "midday", "midnight"))}'
 # The names of units by dimension, and their size; exact by definition, but for months
 # and years (Gregorian means) and the US gallon and pint.
 _UNITS: dict[str, dict[str, float]] = {
@@ -90,9 +87,14 @@ _DIGITS = (
     r'\d{1,3}(?:\.\d{3})+,\d\d?(?![\d,])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|'
     r'\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
 )
-_UNIT = _one_of(sorted(UNITS, key=len, reverse=True))
+_UNIT = one_of(sorted(UNITS, key=len, reverse=True))
 # "1 200 km", but not "in 2007 500 people".
 _SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
+# "½" and, of a unit, "1 1/2"; perhaps behind a whole number.
+_FRACTION = (
+    rf'(?:\d+ ?)?[{"".join(FRACTIONS)}]'
+    rf'|(?:\d+ )?[1-9]/[2-9](?=[ -](?:{_UNIT})(?![\w/]))'
+)
 _SIGNS = '$€£¥'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
@@ -105,58 +107,26 @@ _AMOUNT = re.compile(
     rf'(?:(?<!-)|(?<=[\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-)'
     rf'|(?<=\bmid-))'
     # What an amount may start with; other words are left at once.
-    rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{_START}|'
+    rf'(?=[\d{"".join(FRACTIONS)}]|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{_START}|'
     r'(?<=half an )|(?<=half a ))'
-    rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
+    rf'(?:(?P<hour>\d{{1,2}})(?:[:.](?P<minute>[0-5]\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
     rf'|(?P<half>half an? |half[ -](?={_HALVED})|an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
-    rf'(?P<number>(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
+    rf'(?P<number>{_FRACTION}|(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>(?:\s?(?-i:k|K|mn|bn|M|B|tn|m)|(?<!\d\d\d)(?-i:p))(?![\w/²]))?'
     rf'(?: (?:hundred|thousand|million|billion|trillion|dozen)\b)?'
-    rf'|(?:a |an )?(?:{WORD})\b(?:(?:[ -]| and )(?:{WORD})\b)*'
+    rf'|(?:a |an )?(?:{NUMBER_WORD})\b(?:(?:[ -]| and )(?:{NUMBER_WORD})\b)*'
     rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
     r'|(?<=quarter of an )|(?<=quarter of a ))'
-    rf'(?P<and>(?: and a|½| ½) ?half|½)?'
+    rf'(?P<and> and a ?half)?'
     rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
 )
 # Below zero; "3 -5" is a range.
 _MINUS = re.compile(r'(?:(?:^|(?<!\d)[\s(])-|\b(?:minus|negative) )$', re.IGNORECASE)
 _BELOW_ZERO = re.compile(r' below (?:zero|freezing)\b', re.IGNORECASE)
-# Words before an amount that say it is not exact, and those that say it is a bound.
-_ROUGH = re.compile(
-    r'(?:about|around|roughly|approximately|some|almost|nearly|circa|ca\.?|just over|'
-    r'just under|a bit over|a little over|close to|or so|~) ?$',
-    re.IGNORECASE,
-)
-_ABOVE = re.compile(
-    r'(?<!just )(?<!bit )(?<!little )'
-    r'(?:more than|over|above|upwards of|exceeding|>) ?$',
-    re.IGNORECASE,
-)
-_BELOW = re.compile(
-    r'(?<!just )(?:less than|fewer than|under|below|<) ?$', re.IGNORECASE
-)
-_LEAST = re.compile(
-    r'(?:at least|a minimum of|no (?:less|fewer) than|from|≥|>=) ?$', re.IGNORECASE
-)
-_MOST = re.compile(
-    r'(?:at most|a maximum of|no more than|up to|until|≤|<=) ?$', re.IGNORECASE
-)
-# How these end.
-_QUALIFIER_ENDS = tuple(
-    'about around roughly approximately some almost nearly circa ca ca. over under to '
-    'so ~ than above of exceeding > below < least from >= most until <='.split()
-)
-_OR_MORE = re.compile(
-    r'\+|(?: \w+)? (?:(?:or|and) (?:more|older|over|above|higher)|at (?:the )?least)\b'
-)
-_OR_LESS = re.compile(
-    r'(?: \w+)? (?:(?:or|and) (?:less|fewer|younger|under|below)'
-    r'|at (?:the )?most|tops)\b'
-)
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
 # Before the unit of a rate: "120 euros a day", "twice a day".
@@ -253,7 +223,8 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
 def scan_amounts(text: str) -> Iterator[Amount]:
     """The amounts of a text, in order, with the ends of a range as two amounts."""
     place = 0
-    while match := _AMOUNT.search(text, place):
+    # Behind the end, a search would start at the end again.
+    while place <= len(text) and (match := _AMOUNT.search(text, place)):
         place = max(match.end(), match.start() + 1)
         if match[0] and (amount := _read(text, match)):
             yield amount
@@ -301,6 +272,8 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         numeral = numeral.removesuffix(match['suffix'].lower())
         if suffix == 'm' and not sign:
             unit = unit or 'm'
+        elif suffix == 'p':
+            unit = unit or 'pence'
         else:
             scale = 1e6 if suffix == 'm' else SUFFIXES[suffix]
     digits = _read_number(match, numeral.strip(), scale)
@@ -320,27 +293,19 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
             end, number = below_zero.end(), _read_degrees(-digits, unit)
         else:
             number = _read_degrees(digits, unit)
-    before = text[max(0, start - 20) : start]
     after = text[end : end + 24]
-    above = below = rough = None
-    if _may_qualify(before):
-        above = _ABOVE.search(before) or _LEAST.search(before)
-        below = _BELOW.search(before) or _MOST.search(before)
-        rough = _ROUGH.search(before)
-    or_more, or_less = _OR_MORE.match(after), _OR_LESS.match(after)
+    qualifier = read_qualifier(text[max(0, start - 20) : start], after)
     attribute = _ATTRIBUTE.match(after)
-    qualifiers = [m for m in (above, below, rough) if m]
-    suffixed = or_more or or_less
     return Amount(
         number=number,
         digits=digits,
         dimension=dimension,
         size=size,
-        qualified_start=start - max((len(m[0]) for m in qualifiers), default=0),
+        qualified_start=start - qualifier.before,
         start=start,
-        end=end + (len(suffixed[0]) if suffixed else 0),
-        bound=bool(above or or_more) - bool(below or or_less),
-        rough=bool(rough),
+        end=end + qualifier.after,
+        bound=qualifier.bound,
+        rough=qualifier.rough,
         is_words=numeral[:1].isalpha(),
         attribute=attribute[1].lower() if attribute else sign[:-1].lower(),
     )
@@ -355,11 +320,6 @@ def _read_number(match: re.Match[str], numeral: str, scale: float) -> float | No
     if match['half']:
         number *= 0.25 if 'quarter' in match['half'].lower() else 0.5
     return number + 0.5 if match['and'] or match['late'] else number
-
-
-def _may_qualify(before: str) -> bool:
-    """Whether a text ends as a qualifier does: most amounts have none."""
-    return not before.isascii() or before.lower().rstrip().endswith(_QUALIFIER_ENDS)
 
 
 def _read_degrees(number: float, unit: str) -> float:
@@ -396,13 +356,14 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     if low.high is not None or not RANGE_DASH.fullmatch(between):
         return None
     word = between.strip().lower()
+    high = _complete_year(text, low, high)
     if word == 'or' or (word == 'and' and not _has_between(text, low.qualified_start)):
         return None
     if low.dimension and low.dimension != high.dimension:
         return None
     if not low.dimension and text[high.start] in _SIGNS:
         return None  # "in 2020 to $1.5 billion"
-    if is_year(text, low) and not _YEAR.fullmatch(text[high.start : high.end]):
+    if is_year(text, low) and not _YEAR.fullmatch(f'{high.digits:g}'):
         return None
     size, number = high.size, low.number
     if low.dimension:
@@ -425,6 +386,15 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
         low_attribute=low.attribute,
         is_years=_are_years(text, number, high),
     )
+
+
+def _complete_year(text: str, low: Amount, high: Amount) -> Amount:
+    """The upper end of a range, with its century if that is left out: "1939–45"."""
+    is_year = _YEAR.fullmatch(text[low.start : low.end]) is not None
+    year = low.number - low.number % 100 + high.number
+    if not is_year or not re.fullmatch(r'\d\d', text[high.start : high.end]):
+        return high
+    return high._replace(number=year, digits=year) if year > low.number else high
 
 
 def _are_years(text: str, low: float, high: Amount) -> bool:

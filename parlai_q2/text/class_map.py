@@ -234,7 +234,7 @@ def _place(
             f'e.g. --class-map "{output}={classes[0]}".'
         )
     place = find_class(finding, classes)
-    if place is None and finding != Finding.GENERIC and finding in _NEXT_BEST:
+    if place is None and finding in _NEXT_BEST:
         place = find_class(_NEXT_BEST[finding], classes)
     return place
 

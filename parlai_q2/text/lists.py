@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 # The most items of a list, and the most words of its first and last one.
-MOST_ITEMS, MOST_WORDS = 4, 4
+MOST_ITEMS, MOST_WORDS = 5, 8
 # The most characters of a list before its last item.
 LONGEST = 200
 # In longer knowledge, nothing is looked for.

@@ -1,6 +1,7 @@
 """Numbers in words and digits."""
 
 import re
+from collections.abc import Iterable
 
 ARTICLES = ('a', 'an')
 SMALL = {
@@ -19,6 +20,20 @@ TENS = {
 SCALES = {
     'hundred': 1e2, 'thousand': 1e3, 'million': 1e6, 'billion': 1e9, 'trillion': 1e12
 }  # fmt: skip
+
+
+def one_of(names: Iterable[str]) -> str:
+    """An expression for one of some names, the first that matches, by first letters."""
+    rests: dict[str, list[str]] = {}
+    for name in names:
+        rests.setdefault(name[0], []).append(re.escape(name[1:]))
+    groups = (f'{re.escape(first)}(?:{"|".join(r)})' for first, r in rests.items())
+    return '|'.join(groups)
+
+
+NUMBER_WORD = one_of((*SMALL, *TENS, *SCALES, 'dozen'))
+FRACTIONS = {'½': 0.5, '¼': 0.25, '¾': 0.75, '⅓': 1 / 3, '⅔': 2 / 3}
+_FRACTION = re.compile(r'(?:(\d+) ?)?(?:([½¼¾⅓⅔])|(?<!\d)(\d)/(\d))')
 _DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
 
 
@@ -26,6 +41,10 @@ def parse_number(text: str) -> float | None:
     """The number of digits or words; None where they are no number."""
     if text.isdecimal():
         return float(text)
+    if match := _FRACTION.fullmatch(text):
+        whole, sign, upper, lower = match.groups()
+        part = FRACTIONS[sign] if sign else int(upper) / int(lower)
+        return float(whole or 0) + part
     total = group = 0.0
     text = _DIGIT_SPACE.sub('', text.replace(' and ', ' '))
     for word in re.split(r'[ -]', text):

@@ -15,6 +15,7 @@ from parlai_q2.text.addresses import TELEPHONE, bare_link, read_telephone
 from parlai_q2.text.amounts import CLOCK, HOUR, find_amounts
 from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
+from parlai_q2.text.selection import FUNCTION_WORDS
 
 _MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split()
 _MONTH = (
@@ -144,7 +145,12 @@ def _read_link(match: re.Match[str]) -> str:
 def _read_one(match: re.Match[str], knowledge: str) -> str | None:
     """ "one onion" or "an onion" for "1 onion", if the knowledge has one."""
     noun = match['noun']
-    pattern = rf'\b(one|an?) (?:(?!of|or|to|half)[\w-]+ ){{0,2}}{noun}\b'
+    if noun in FUNCTION_WORDS:
+        return None  # "Room 1 and room 2"
+    pattern = (
+        rf'\b(one|an?) (?:(?!(?:of|or|and|to|half|that|which|who)\b)[\w-]+ ){{0,2}}'
+        rf'{noun}\b'
+    )
     phrase = re.search(pattern, knowledge, re.IGNORECASE)
     return f'{phrase[1].lower()} {noun}' if phrase else None
 

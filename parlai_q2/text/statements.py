@@ -10,7 +10,9 @@ from typing import NamedTuple
 from parlai_q2.text.selection import stems
 
 # What joins statements. "So" and "because" say more than that both are true.
-_JOINT = re.compile(r'\s*;\s+|,?\s+(?:and|but|yet|while|whereas)(?:\s+also)?\s+', re.I)
+_JOINT = re.compile(
+    r'\s{0,9};\s+|,?\s{1,9}(?:and|but|yet|while|whereas)(?:\s+also)?\s+', re.I
+)
 _MODALS = frozenset('can cannot could may might must shall should will would'.split())
 _DO = frozenset('did do does'.split())
 _AUXILIARIES = _DO | frozenset('am are had has have is was were'.split())

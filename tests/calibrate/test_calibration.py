@@ -8,7 +8,7 @@ import pytest
 from parlai_q2 import Example, load_scorer
 from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
 from parlai_q2.calibrate.fit import read_target
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, MissingPackageError, RecordError
 from parlai_q2.scorers.base import Scorer, label_of
@@ -36,6 +36,13 @@ class Guess(Scorer):
             signature = str(self.signature)
             scores.append(Score(value, label, signature=signature))
         return scores
+
+
+class ReadsEnglish(Guess):
+    """The same, but it does not read Spanish."""
+
+    def is_foreign(self, text):
+        return 'tienda' in text and 'shop' not in text
 
 
 def labelled_lines(count=60):
@@ -158,7 +165,8 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     high, low, generic, blank = scorer.score([Example('k', r) for r in responses])
     assert high.value == shifted(0.9, shift) > at
     assert (high.label, low.label) == (Label.CONSISTENT, Label.INCONSISTENT)
-    assert (generic.label, generic.value) == (Label.GENERIC, shifted(0.4, shift))
+    assert shifted(0.4, shift) > NOT_VERIFIABLE_VALUE
+    assert (generic.label, generic.value) == (Label.GENERIC, NOT_VERIFIABLE_VALUE)
     assert blank.label == Label.NOT_VERIFIABLE
     assert high.signature == str(scorer.signature)
     strict = CalibratedCachedScorer(Guess(), path, threshold=0.999)
@@ -176,6 +184,24 @@ def test_a_calibration_of_another_scorer_is_refused(mine):
     changed = Guess()
     changed.settings = {'from': 'the text', 'nli_engine': 'transformers-float32'}
     assert CalibratedCachedScorer(changed, path).threshold > 0
+
+
+def test_what_was_read_in_half_stays_not_verifiable(mine):
+    shop = 'The shop opens at nine'
+    replies = [f'{shop}. 0.9', f'{shop}. La tienda cierra los lunes. 0.9']
+    scorer = CalibratedCachedScorer(ReadsEnglish(), mine[0])
+    whole, half = scorer.score([Example(shop, reply) for reply in replies])
+    assert whole.label == Label.CONSISTENT
+    assert (half.label, half.value) == (Label.NOT_VERIFIABLE, NOT_VERIFIABLE_VALUE)
+
+
+def test_q2_takes_a_calibration(tmp_path):
+    scorer = load_scorer('q2')
+    settings = scorer.signature.texts()
+    calibration = {'scorer': 'q2', 'fitted_on': settings, 'threshold': 0.25}
+    path = tmp_path / 'q2.json'
+    path.write_text(json.dumps({'calibration': calibration}))
+    assert load_scorer('q2', calibration=path).threshold == 0.25
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from parlai_q2 import Example, Label, Score, Scorer, load_scorer
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim, Status
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.models.nli_types import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
@@ -16,6 +16,7 @@ from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.nli import NliScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scorers.registry import scorer_class, scorer_names
+from parlai_q2.turns import Span
 from tests.cache.counting import CountingScorer
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
@@ -197,7 +198,8 @@ class GivingScorer(Scorer):
 
 def test_numbers_of_numpy_become_those_that_json_has():
     parts = {'of': np.float64(0.25), 'numbers': 2}
-    value = Score(np.float32(0.5), Label.INCONSISTENT, parts=parts)
+    claim = Claim(Span('b', 0, 1), np.float32(0.5), Status.UNSUPPORTED)
+    value = Score(np.float32(0.5), Label.INCONSISTENT, (claim,), parts=parts)
     (score,) = GivingScorer(value).score([Example('a', 'b')])
     assert json.loads(json.dumps(score.to_dict()))['score'] == 0.5
     shown = [repr(n) for n in (score.value, *score.parts.values())]

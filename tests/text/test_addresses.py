@@ -50,6 +50,25 @@ def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
     assert has_unknown_address('Call 030 1234567.', response) is expected
 
 
+@pytest.mark.parametrize(
+    'knowledge, response, expected',
+    [
+        ('Seat A12 is by the window.', 'It is seat A1.', True),
+        ('The fee is 12 euros for 5 people.', 'Take line R5.', True),
+        ('LH 4512 leaves at 9.', 'It is LH4512.', False),
+        ('C++ is taught.', 'C+ is taught.', True),
+        ('The A380 is large.', 'A380s are large.', False),
+        (
+            'Children under 12 go free.',
+            'Under-12s go free, since the mid-1990s.',
+            False,
+        ),
+    ],
+)
+def test_a_code_is_no_part_of_another(knowledge, response, expected):
+    assert has_unknown_address(knowledge, response) is expected
+
+
 @pytest.mark.parametrize('response', ['Call 30 1234 567.', 'Call 1234567.'])
 def test_digits_of_a_telephone_number_are_no_amounts(response):
     assert not unsupported_amounts('Call 030 1234567.', 'Call 030 1234567.')

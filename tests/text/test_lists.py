@@ -13,6 +13,12 @@ CASES = [
     ('red, green, and blue', 'blue, red and green.', 'red, green and blue.'),
     ('a and b. c and d', 'b and a. d and c', 'a and b. c and d'),
     ('cats and dogs', 'Dogs and cats are allowed.', 'cats and Dogs are allowed.'),
+    (
+        'free entry, a magazine and a discount in the shop',
+        'a discount in the shop, a magazine and free entry',
+        'free entry, a magazine and a discount in the shop',
+    ),
+    ('a, b, c, d and e', 'e, d, c, b and a', 'a, b, c, d and e'),
     # The same order, another one that the knowledge has too, or another list.
     ('red, green and blue', 'red, green, and blue', 'red, green, and blue'),
     ('cats and dogs; dogs and cats', 'dogs and cats', 'dogs and cats'),

@@ -50,6 +50,8 @@ def read(text, knowledge):
         ('take one chopped onion', ['1 onion'], ['1 carrot', '2 onion', '1.1 onion']),
         ('use a lift', ['1 lift'], ['1 lifts', '2 lift']),
         ('at one of the onion fields', [], ['1 onion']),
+        ('in room 2, a hall that seats 40', [], ['room 1 seats 40']),
+        ('for a bus and a tram', [], ['trams 1 and 2']),
         ('always 24/7', ['around the clock', '24 hours a day'], ['24 hours']),
         ('always round the clock', ['24/7', '24 hours a day'], ['12 hours a day']),
         ('on weekdays around the clock', [], ['24/7']),

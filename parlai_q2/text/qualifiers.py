@@ -1,0 +1,79 @@
+"""The words around an amount that make it a bound or a rough one: "up to 5 days"."""
+
+import re
+from typing import NamedTuple
+
+from parlai_q2.text.numerals import NUMBER_WORD
+
+# Words before an amount that say it is not exact, and those that say it is a bound.
+_ROUGH = re.compile(
+    r'(?:about|around|roughly|approximately|some|almost|nearly|circa|ca\.?|just over|'
+    r'just under|a bit over|a little over|close to|or so|~) ?$',
+    re.IGNORECASE,
+)
+_ABOVE = re.compile(
+    r'(?<!just )(?<!bit )(?<!little )'
+    r'(?:more than|over|above|upwards of|exceeding|>) ?$',
+    re.IGNORECASE,
+)
+_BELOW = re.compile(
+    r'(?<!just )(?:less than|fewer than|under|below|<) ?$', re.IGNORECASE
+)
+_LEAST = re.compile(
+    r'(?:at least|a minimum of|no (?:less|fewer) than|from|≥|>=) ?$', re.IGNORECASE
+)
+_MOST = re.compile(
+    r'(?:at most|a maximum of|no more than|up to|until|≤|<=) ?$', re.IGNORECASE
+)
+# How these end: most amounts have none.
+_ENDS = tuple(
+    'about around roughly approximately some almost nearly circa ca ca. over under to '
+    'so ~ than above of exceeding > below < least from >= most until <='.split()
+)
+# The words behind an amount may be of the next one: "over 5 and under 12".
+_ALONE = rf'(?! (?:than )?(?:[\d$€£¥]|(?:{NUMBER_WORD})\b))'
+_OR_MORE = re.compile(
+    r'\+|(?: \w+)? (?:(?:or|and) (?:more|older|over|above|higher)|at (?:the )?least)\b'
+    + _ALONE
+)
+_OR_LESS = re.compile(
+    r'(?: \w+)? (?:(?:or|and) (?:less|fewer|younger|under|below)'
+    rf'|at (?:the )?most|tops)\b{_ALONE}'
+)
+
+
+class Qualifier(NamedTuple):
+    """
+    What the words around an amount say of it.
+
+    :param bound: 1 if it is at least, or more than, the amount; -1 if less; else 0.
+    :param rough: whether it is rounded.
+    :param before: the characters before the amount that say so, and ``after``.
+    """
+
+    bound: int
+    rough: bool
+    before: int
+    after: int
+
+
+def read_qualifier(before: str, after: str) -> Qualifier:
+    """
+    Read the words around an amount.
+
+    >>> read_qualifier('It takes up to ', ' days.')
+    Qualifier(bound=-1, rough=False, before=6, after=0)
+    """
+    above = below = rough = None
+    if not before.isascii() or before.lower().rstrip().endswith(_ENDS):
+        above = _ABOVE.search(before) or _LEAST.search(before)
+        below = _BELOW.search(before) or _MOST.search(before)
+        rough = _ROUGH.search(before)
+    or_more, or_less = _OR_MORE.match(after), _OR_LESS.match(after)
+    suffix = or_more or or_less
+    return Qualifier(
+        bound=bool(above or or_more) - bool(below or or_less),
+        rough=bool(rough),
+        before=max((len(m[0]) for m in (above, below, rough) if m), default=0),
+        after=len(suffix[0]) if suffix else 0,
+    )
