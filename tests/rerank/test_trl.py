@@ -6,10 +6,11 @@ import sys
 import pytest
 import torch
 
+from parlai_q2.models import loading
 from parlai_q2.rerank.reward import GroundedReward
 from tests.conftest import ROOT
 from tests.files import write_lines
-from tests.tiny import word_tokenizer
+from tests.tiny import tiny_t5, word_tokenizer
 
 if sys.version_info < (3, 11):
     pytest.skip('TRL needs Python 3.11', allow_module_level=True)
@@ -78,6 +79,8 @@ def test_the_examples_train_on_preference_pairs(example, tmp_path, monkeypatch):
     monkeypatch.setenv('TRL_EXPERIMENTAL_SILENCE', '1')
     for part in tiny_model(positions=512):
         part.save_pretrained('path/to/causal')
+    replies = loading.load_seq2seq(tiny_t5(tmp_path / 'replies'))
+    monkeypatch.setattr(loading, 'load_seq2seq', lambda name: replies)
     pair = {'prompt': 'say', 'chosen': 'red', 'rejected': 'blue', 'score_chosen': 1.0}
     write_lines(tmp_path / 'dpo_pairs.jsonl', *[pair] * 2)
     names = runpy.run_path(str(ROOT / f'docs/examples/{example}.py'))
