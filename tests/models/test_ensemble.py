@@ -72,19 +72,12 @@ def test_null_leaves_the_first_alone(both, tmp_path):
     assert 'detector_2' not in str(load_scorer('consistency', str(path)).signature)
 
 
-@pytest.mark.parametrize(
-    'other, named',
-    [
-        ('"shipped:q2_mini/nothing"', 'nothing'),
-        ('"no/such-model"', 'no/such-model'),
-        ('3', '3'),
-    ],
-)
-def test_a_model_that_is_not_there_is_named(both, other, named):
-    with open(both, 'w') as stream:
-        stream.write(f'base: mini\ndetector: {{mean_with: {other}}}\n')
-    with pytest.raises(Q2Error, match=named):
-        load_scorer('consistency', both).score([Example(*PAIRS[0])])
+@pytest.mark.parametrize('other', ['shipped:q2_mini/nothing', '3'])
+def test_a_model_that_is_not_there_is_named(tmp_path, other):
+    path = tmp_path / 'both.yaml'
+    path.write_text(f'base: mini\ndetector: {{mean_with: {other}}}\n')
+    with pytest.raises(Q2Error, match=other.rpartition('/')[2]):
+        load_scorer('consistency', path).score([Example(*PAIRS[0])])
 
 
 REPLIES = [
