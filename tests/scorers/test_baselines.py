@@ -1,4 +1,4 @@
-"""BLEU, ROUGE-L and overlap: by hand, as packages do, and as the paper's table."""
+"""BLEU, METEOR, ROUGE-L and overlap: by hand, as packages do, as the paper's table."""
 
 import csv
 import random
@@ -111,6 +111,33 @@ class TestBleu:
             f'nrefs:1,case:lc,eff:yes,tok:13a,smooth:exp,version:{version("sacrebleu")}'
         )
         assert f'|sacrebleu:{recipe}|' in signature
+
+
+def meteor(matches, response, reference, chunks):
+    precision, recall = matches / response, matches / reference
+    mean = precision * recall / (0.9 * precision + 0.1 * recall)
+    return mean * (1 - 0.5 * (chunks / matches) ** 3)
+
+
+@pytest.mark.parametrize(
+    'knowledge, response, expected, why',
+    [
+        ('The old dog sleeps.', 'the old dog sleeps', meteor(4, 4, 4, 1), 'equal'),
+        ('The old dog sleeps.', 'the dog', meteor(2, 2, 4, 2), 'two chunks'),
+        ('Dogs sleeping.', 'dog sleeps', meteor(2, 2, 2, 1), 'the same stems'),
+        ('A city dog.', 'a city hound', meteor(3, 3, 3, 1), 'synonyms'),
+        # NLTK looks for synonyms among stems, and the stem of large is larg.
+        ('A large dog.', 'a big hound', meteor(2, 3, 3, 2), 'a synonym that is lost'),
+        ('A large dog.', 'seven ships', 0, 'nothing'),
+        ('A large dog.', '...', 0, 'no word'),
+    ],
+)
+def test_meteor_by_hand(knowledge, response, expected, why):
+    scorer = load_scorer('meteor')
+    score = score_one(scorer, knowledge, response)
+    assert score.value == pytest.approx(expected), why
+    for part in ('|wordnet:3.0|', '|alpha:0.9|', '|beta:3|', '|gamma:0.5|', 'nltk:'):
+        assert part in score.signature
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import copy
 import hashlib
 import json
+import os
 import shutil
 from collections import Counter
 from importlib import import_module
@@ -11,6 +12,7 @@ import pytest
 from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.errors import ConfigError, RecordError, TaskDataError
+from parlai_q2.io import data_sets
 from parlai_q2.io.data_sets import _warn_unverified
 from parlai_q2.tasks.begin.reader import COLUMNS
 from parlai_q2.tasks.grounded_sample.reader import SAMPLE
@@ -251,6 +253,61 @@ def test_a_file_of_which_nothing_is_known_is_taken_with_a_warning(sets, caplog):
     assert warning.startswith('No checksum of begin_test_cmu.tsv')
     data = (sets / 'begin' / 'begin_test_cmu.tsv').read_bytes()
     assert hashlib.sha256(data).hexdigest() in warning
+
+
+def test_a_wrong_file_is_refused_with_its_name_and_the_remedy(sets):
+    path = sets / 'q2_wow' / 'memnet_consistent.csv'
+    path.write_text('another file')
+    with pytest.raises(TaskDataError, match='Delete it') as caught:
+        read(sets, 'q2_wow')
+    assert str(path) in str(caught.value)
+    assert path.exists(), 'a file placed by hand is never deleted'
+
+
+def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
+    folder = sets / 'q2_wow'
+    (folder / 'dodeca_consistent.csv').unlink()
+    (folder / 'memnet_consistent.csv').unlink()
+
+    def no_network(url, path):
+        raise OSError('Connection broken.')
+
+    monkeypatch.setattr(data_sets, 'download', no_network)
+    with pytest.raises(
+        TaskDataError, match=r'https://example.invalid/dodeca'
+    ) as caught:
+        read(sets, 'q2_wow')
+    message = str(caught.value)
+    assert 'dodeca_consistent.csv, memnet_consistent.csv' in message
+    assert '~/parlai_data/q2_wow, and give --datapath' in message
+
+
+def test_a_broken_download_is_not_left_behind(sets, monkeypatch):
+    path = sets / 'q2_wow' / 'dodeca_consistent.csv'
+    path.unlink()
+
+    def error_page(url, path):
+        path.write_text('404: Not Found')
+
+    monkeypatch.setattr(data_sets, 'download', error_page)
+    with pytest.raises(TaskDataError, match='Could not download'):
+        read(sets, 'q2_wow')
+    assert not path.exists()
+
+
+def test_downloaded_files_are_read(sets, monkeypatch):
+    urls = []
+    for name in Q2_WOW:
+        os.remove(sets / 'q2_wow' / name)
+
+    def download(url, path):
+        urls.append(url)
+        path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
+
+    monkeypatch.setattr(data_sets, 'download', download)
+    assert len(read(sets, 'q2_wow', 'cross_annotation')) == 4
+    assert len(read(sets, 'q2_wow')) == len(read(sets, 'q2_wow')) == 7
+    assert len(urls) == len(set(urls)) == 5
 
 
 def test_dialogue_nli_is_fetched_by_parlais_own_task(sets, monkeypatch):
