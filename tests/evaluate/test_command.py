@@ -162,7 +162,7 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
 
 @pytest.mark.slow
 def test_the_shipped_q2_makes_all_tables_of_its_paper(meta_eval):
-    tables = meta_eval(scorers='q2,q2_f1')
+    tables = meta_eval('--num-examples', '4', scorers='q2,q2_f1')
     names = {t['name'] for t in tables['sets']['q2_wow']['tables']}
     expected = {f'q2_wow_table_{number}' for number in ('2', '3', '4', '8', '9', '10')}
     assert expected <= names

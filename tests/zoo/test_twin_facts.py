@@ -1,5 +1,6 @@
 """Made-up facts: every form can be filled, and what is held out is not taught."""
 
+import itertools
 import random
 import re
 
@@ -19,14 +20,13 @@ MANY = 400
 ALL = [*load_facts(), *load_facts(held_out=True), *load_facts(file=SERVICE)]
 
 
-@pytest.mark.parametrize('fact', ALL, ids=lambda fact: fact.kind)
-def test_every_form_of_a_fact_can_be_filled(fact):
-    assert set(fact.forms) == {'K', 'R', 'W'}
-    assert set(fact.forms['R']).isdisjoint(fact.forms['W'])
-    for n in range(20):
-        values = fill_slots(fact.slots, random.Random(n))
-        for forms in fact.forms.values():
-            for form in forms:
+def test_every_form_of_a_fact_can_be_filled():
+    for fact in ALL:
+        assert set(fact.forms) == {'K', 'R', 'W'}, fact
+        assert set(fact.forms['R']).isdisjoint(fact.forms['W']), fact
+        for n in range(20):
+            values = fill_slots(fact.slots, random.Random(n))
+            for form in itertools.chain(*fact.forms.values()):
                 sentence = form.format(**values)
                 assert not re.search(r'[{}]|namespace|  ', sentence), sentence
 
