@@ -99,17 +99,6 @@ def test_a_generic_reply_loses_to_any_other_grounded_reply():
     assert texts(free.rank(knowledge, candidates))[0] == 'here it is'
 
 
-def test_a_repetition_loses_to_what_was_not_said_yet():
-    earlier, new = 'the sky is blue here', 'grass is green and tall'
-    candidates = [earlier, new, 'pigs fly over us']
-    history = ['hi', earlier.title(), 'And what else is there?']
-    ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
-    assert texts(ranking) == [new, earlier, 'pigs fly over us']
-    assert ranking.candidates[1].guards == ('repeat',)
-    free = Reranker(ToyScorer(), guards=False, relevance=None)
-    assert texts(free.rank(SKY, candidates, history))[0] == earlier
-
-
 def test_rows_are_json_and_say_what_was_chosen_and_why():
     candidates = pool('', 'green', 'red').candidates
     ranking = Reranker(ToyScorer()).rank('red blue', candidates)
