@@ -29,8 +29,10 @@ from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
 HELP = ('-h', '--h', '--help', 'h', 'help')
-# The commands that keep finished work, in files or in the score cache.
+# The commands that keep finished work, in files or in the score cache, unless they read
+# or write a pipe.
 RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval', 'index')
+PIPES = ('-', '/dev/stdin', '/dev/stdout')
 # Errors of a path that cannot be looked up: no permission, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # Errors of a full disk, such as that of the output file.
@@ -109,7 +111,9 @@ def execute(arguments: list[str]) -> Any:
 
 def stopped(arguments: list[str]) -> str:
     """The message for a command that the user interrupted."""
-    if not arguments or arguments[0].removeprefix('q2_') not in RESUMABLE:
+    is_piped = any(word.rpartition('=')[2] in PIPES for word in arguments)
+    command = arguments[0].removeprefix('q2_') if arguments else ''
+    if is_piped or command not in RESUMABLE:
         return 'Stopped.'
     return (
         'Stopped. Everything written so far and all cached scores are kept: run '

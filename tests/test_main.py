@@ -103,16 +103,17 @@ def test_a_path_that_cannot_be_looked_at_is_one_line(tmp_path, capsys, monkeypat
 
 
 @pytest.mark.parametrize(
-    'name, kept',
-    [(name, True) for name in ('score', 'q2_filter', 'meta_eval')]
-    + [(name, False) for name in ('interactive', 'eval_model')],
+    'name, outfile, kept',
+    [(name, 'b.jsonl', True) for name in ('score', 'q2_filter', 'meta_eval')]
+    + [(name, 'b.jsonl', False) for name in ('interactive', 'eval_model')]
+    + [('score', '-', False)],
 )
-def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, kept):
+def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, outfile, kept):
     def interrupted(arguments):
         raise KeyboardInterrupt
 
     with pytest.raises(SystemExit) as end:
-        main(interrupted, name, '--infile', 'a.jsonl')
+        main(interrupted, name, '--infile', 'a.jsonl', f'--outfile={outfile}')
     assert end.value.code == 130
     (errors,) = capsys.readouterr().err.splitlines()
     assert errors.startswith('Stopped.')

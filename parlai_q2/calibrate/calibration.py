@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.calibrate.fit import (
@@ -18,6 +17,7 @@ from parlai_q2.claims import Label
 from parlai_q2.decimals import percent
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.fields import NO_NAMES
+from parlai_q2.io.files import Location
 from parlai_q2.io.read import Record, read_valid
 from parlai_q2.json_values import JsonObject
 from parlai_q2.scorers.base import Scorer
@@ -34,7 +34,7 @@ DIGITS = 4
 
 
 def read_labelled(
-    path: Path, format: str | None = None, names: Mapping[str, str] = NO_NAMES
+    path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> tuple[list[Example], list[bool], int]:
     """
     Read labelled pairs; generic ones and those without a text are left out.
@@ -45,7 +45,7 @@ def read_labelled(
     """
     examples, consistent, generic = [], [], 0
     for record, example in read_valid(path, format, names):
-        label = read_label(record, path.name)
+        label = read_label(record)
         if not (example.knowledge_text.strip() and example.response.strip()):
             continue
         if label is None:
@@ -56,18 +56,18 @@ def read_labelled(
     return examples, consistent, generic
 
 
-def read_label(record: Record, file: str) -> bool | None:
+def read_label(record: Record) -> bool | None:
     """Whether a record is labelled consistent; None for generic."""
     value = record.fields.get('label')
     if value is None or str(value).strip() == '':
         raise RecordError(
-            file,
+            record.source,
             record.line,
             "there is no 'label'. Name the field that has it: --fields label=NAME",
         )
     finding = read_finding(value)
     if finding is None:
-        raise RecordError(file, record.line, UNKNOWN_LABEL.format(value))
+        raise RecordError(record.source, record.line, UNKNOWN_LABEL.format(value))
     return None if finding == Finding.GENERIC else finding == Finding.ENTAILMENT
 
 

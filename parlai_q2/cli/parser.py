@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.io.files import Location, locate
 from parlai_q2.options import OptionGroup, Options, long_names
 
 YES, NO = ('yes', 'true', 't', '1', 'on'), ('no', 'false', 'f', '0', 'off')
@@ -102,9 +103,10 @@ def given_file(opt: Options, name: str, example: str = 'FILE') -> Path:
     return Path(opt[name])
 
 
-def given_files(opt: Options) -> tuple[Path, Path]:
-    """``--infile`` and ``--outfile``, like :func:`given_file`."""
-    return given_file(opt, 'infile'), given_file(opt, 'outfile')
+def given_files(opt: Options) -> tuple[Location, Path]:
+    """``--infile``, perhaps a URL, and ``--outfile``, like :func:`given_file`."""
+    given_file(opt, 'infile')
+    return locate(str(opt['infile'])), given_file(opt, 'outfile')
 
 
 def add_fields_option(group: OptionGroup) -> None:

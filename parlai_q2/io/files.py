@@ -253,7 +253,7 @@ def expand_pattern(pattern: str) -> list[Location]:
     if isinstance(place, Remote):
         paths: list[Location] = [*place.glob()]
     else:
-        names = sorted(globbing.glob(pattern, recursive=True))
+        names = sorted(globbing.glob(pattern.removeprefix('file://'), recursive=True))
         paths = [Path(name) for name in names]
     files = [path for path in paths if not path.is_dir()]
     if not files:

@@ -26,6 +26,7 @@ from parlai_q2.io.fields import (
 )
 from parlai_q2.io.files import Location, locate
 from parlai_q2.io.formats import (
+    FORMAT_BY_SUFFIX,
     READERS,
     Format,
     Line,
@@ -279,35 +280,44 @@ def read_conversations(
     Yield the messages of each conversation of a file: JSON lines in ParlAI's format, or
     records as :func:`read_records` reads them. A bad line yields an error in its place.
     """
+    is_first = True
+    for number, value, problem, *_ in _conversation_lines(path, names):
+        if problem or not isinstance(value, dict) or not value:
+            yield RecordError(path.name, number, problem or NO_CONVERSATION)
+            continue
+        dialog = value.get('dialog')
+        if 'dialog' in value and not isinstance(dialog, list):
+            yield RecordError(path.name, number, NO_CONVERSATION)
+            continue
+        if dialog is None:
+            if is_first:
+                report_unread(value, names)
+                is_first = False
+            try:
+                yield _one_turn(read_example(read_messages(value)))
+            except InputError as e:
+                yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
+            continue
+        turns = (turn for turn in dialog if isinstance(turn, list))
+        messages = list(chain.from_iterable(turns))
+        if all(isinstance(m, dict) for m in messages):
+            yield messages
+        else:
+            problem = 'has a "dialog" with something other than messages.'
+            yield RecordError(path.name, number, problem)
+
+
+def _conversation_lines(path: Path, names: Mapping[str, str]) -> Iterator[Line]:
+    """The lines of a file, of which one in ParlAI's format is a whole conversation."""
+    format = FORMAT_BY_SUFFIX.get(path.suffix.lower(), Format.JSONL)
+    if format != Format.JSONL:
+        yield from read_lines(path, format, names)
+        return
     with open_text(path) as stream:
-        tabular = path.suffix.lower() in ('.csv', '.tsv')
-        lines = READERS[infer_format(path)](stream) if tabular else json_lines(stream)
-        is_first = True
-        for number, value, problem, *_ in lines:
-            if problem or not isinstance(value, dict) or not value:
-                yield RecordError(path.name, number, problem or NO_CONVERSATION)
-                continue
-            dialog = value.get('dialog')
-            if 'dialog' in value and not isinstance(dialog, list):
-                yield RecordError(path.name, number, NO_CONVERSATION)
-                continue
-            if dialog is None:
-                if is_first:
-                    report_unread(value, names)
-                    is_first = False
-                try:
-                    fields = read_messages(rename_fields(value, names))
-                    yield _one_turn(read_example(fields))
-                except InputError as e:
-                    yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
-                continue
-            turns = (turn for turn in dialog if isinstance(turn, list))
-            messages = list(chain.from_iterable(turns))
-            if all(isinstance(m, dict) for m in messages):
-                yield messages
-            else:
-                problem = 'has a "dialog" with something other than messages.'
-                yield RecordError(path.name, number, problem)
+        for line in json_lines(stream):
+            if isinstance(line.value, dict):
+                line = line._replace(value=rename_fields(line.value, names))
+            yield line
 
 
 def _one_turn(example: Example) -> list[JsonObject]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.files import META, beside, create_lock, explain
+from parlai_q2.io.files import META, Location, beside, create_lock, explain
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
 _logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ DELETED = (
 )
 
 
-def writable(outfile: Path, *infiles: Path) -> Path:
+def writable(outfile: Path, *infiles: Location) -> Path:
     """
     Check, before any work is done, that an output file can be written and overwrites no
     input; create its folder. Return the file to write: the target of a link, so that
@@ -63,7 +63,8 @@ def writable(outfile: Path, *infiles: Path) -> Path:
                 kind = 'a folder' if path.is_dir() else 'not a regular file'
                 name = outfile if path == place else path
                 raise InputError(f'{name} is {kind}. {ANOTHER}')
-        inputs = {os.path.realpath(infile) for infile in infiles}
+        paths = (infile for infile in infiles if isinstance(infile, Path))
+        inputs = set(map(os.path.realpath, paths))
         if inputs & set(map(str, outputs)):
             raise InputError(
                 f'{outfile}, or a file written beside it, is also an input. {ANOTHER}'

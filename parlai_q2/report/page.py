@@ -199,7 +199,7 @@ def count_noun(count: int, noun: str) -> str:
 def _summary(overview: Overview) -> str:
     text = count_noun(overview.count, 'response')
     if overview.reranked:
-        text += f', {overview.reranked:,} of them chosen from several candidates'
+        text += f', {overview.reranked:,} of them chosen from candidates'
     return text
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from io import TextIOWrapper
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.files import Location, shards_in
+from parlai_q2.io.files import Location, Stdin, shards_in
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
@@ -57,6 +57,10 @@ def read_scored(path: Location) -> Iterator[tuple[Record, int]]:
     that a run wrote: each with its response and its score, which has the signature, and
     with its place in its file, from 1.
     """
+    if isinstance(path, Stdin):
+        raise InputError(
+            'Scores are read from files, not from the standard input. Save them first.'
+        )
     if path.is_dir():
         for shard in shards_in(path):
             yield from read_scored(shard)
@@ -72,9 +76,9 @@ def read_scored(path: Location) -> Iterator[tuple[Record, int]]:
     for place, record in enumerate(read_records(path, format), 1):
         parsed, error = None, None
         try:
-            if logs and record.error is not None:
+            if record.error is not None and (logs or not record.fields):
                 raise record.error
-            if not logs and 'response' in record.fields:
+            if not logs:
                 _check_scored(record)
             judged = (read_logged_turn if logs else read_line)(record.fields)
             # The score command writes the signature once, in the first scored line.
@@ -93,12 +97,15 @@ def read_scored(path: Location) -> Iterator[tuple[Record, int]]:
 
 
 def _check_scored(record: Record) -> None:
-    """An InputError if a record is as it was before it was scored."""
-    if not {'score', 'label', 'rerank', 'error'} & record.fields.keys():
-        raise InputError(
-            'it has no score. Score the file first: parlai_q2 score --infile '
-            f'{record.source} --outfile scores.jsonl'
-        )
+    """An InputError if a record is as it was before it was scored or ranked."""
+    if {'score', 'rerank', 'error'} & record.fields.keys():
+        return
+    for field, command in (('response', 'score'), ('candidates', 'rerank')):
+        if field in record.fields:
+            raise InputError(
+                f'it has no scores. Make them first: parlai_q2 {command} --infile '
+                f'{record.source} --outfile scores.jsonl'
+            )
 
 
 def holds_conversations(path: Location) -> bool:

@@ -88,8 +88,7 @@ class Outputs:
             if is_parquet(pair.outfile):
                 check_pyarrow(f'Writing {pair.outfile}')
             # Two inputs never share an output, so the summary could only be its own.
-            local = [pair.infile] if isinstance(pair.infile, Path) else []
-            writable(pair.outfile, *local)
+            writable(pair.outfile, pair.infile)
 
     def skip_finished(
         self, signature: str, format: str | None, names: Mapping[str, str]

@@ -29,6 +29,7 @@ from parlai_q2.io.write import (
     AGAIN,
     as_write_error,
     whole_file,
+    writable,
     write_lines,
     write_text,
 )
@@ -92,6 +93,7 @@ class ConditionsScript(ParlaiScript):
     def run(self) -> Table:
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'conditions.json')
+        writable(outfile)
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
         conditions = parse_conditions(opt['conditions'])
         episodes = [episode for task in tasks_from_opt(opt) for episode in task]

@@ -18,7 +18,13 @@ from parlai_q2.cli.scorer_options import (
 )
 from parlai_q2.cli.serve_settings import ServeSettings
 from parlai_q2.errors import ConfigError
-from parlai_q2.options import OptionParser, Options, add_options_of, split_names
+from parlai_q2.options import (
+    OptionParser,
+    Options,
+    add_options_of,
+    line_ends,
+    split_names,
+)
 from parlai_q2.packages import check_package
 from parlai_q2.scorers.roles import NONE, Role
 
@@ -78,8 +84,8 @@ def add_options(parser: OptionParser) -> None:
     group.add_argument(
         '--allow-host',
         default='',
-        help='comma-separated host names to answer to, besides those of this '
-        'machine; default with another --host: all names',
+        help='comma-separated names and addresses to answer to, besides localhost '
+        'and --host; default with a --host that others can reach: all',
     )
     group.add_argument(
         '--shutdown-seconds',
@@ -155,15 +161,21 @@ def app_from_opt(opt: Options) -> Any:
             f'export {API_KEY_VARIABLE}=...'
         )
     names = split_names(opt['allow_host'])
-    if is_private:
-        names += ['localhost', '127.0.0.1', '[::1]']
+    if is_private or names:
+        host = opt['host']
+        names += [
+            'localhost',
+            '127.0.0.1',
+            '[::1]',
+            f'[{host}]' if ':' in host else host,
+        ]
     options = [f.name for f in fields(ServeSettings) if f.metadata]
     values = {name: opt[name] for name in ('abstain_text', *options)}
     values |= {'api_key': api_key, 'hosts': tuple(names or ['*'])}
     if opt['knowledge_markers']:
         values['markers'] = tuple(opt['knowledge_markers'])
     if opt['knowledge_prompt']:
-        values['prompt'] = opt['knowledge_prompt']
+        values['prompt'] = line_ends(opt['knowledge_prompt'])
     settings = ServeSettings(**values)
     reranker = reranker_from_opt(opt)
     log.info(f'Loading the models of {opt["choose"]}')

@@ -80,7 +80,7 @@ async def stream_sentences(
     chat.count(grounding)
     reason = reply.finish_reason or 'stop'
     yield write_delta(last, {}, 0, reason, grounding=grounding)
-    if reply.usage:
+    if reply.usage and request.has_usage:
         yield write_chunk(last, usage=reply.usage)
     yield write_event(STREAM_END)
 
@@ -107,6 +107,7 @@ class _Reply:
     :param held_fields: other fields, such as thoughts, to send with the next sentence.
     :param sent_thoughts: whether the thoughts were sent, or are held.
     :param scores: the sentences that were scored, with offsets in all that was sent.
+    :param unsupported: the score of the sentence that it stopped before.
     :param unscored: why it is not scored; None if it is.
     :param reason: why it stopped, or may be sent without a sentence that was verified.
     """
@@ -121,6 +122,7 @@ class _Reply:
     held_fields: list[JsonObject] = field(default_factory=list)
     sent_thoughts: bool = False
     scores: list[tuple[Span, Score]] = field(default_factory=list)
+    unsupported: Score | None = None
     unscored: Unscored | None = None
     is_stopped: bool = False
     abstained: bool = False
@@ -207,6 +209,7 @@ class _Reply:
             if score is not None:
                 if self._is_unsupported(score):
                     self.is_stopped, self.reason = True, STOPPED
+                    self.unsupported = score
                     return
                 shift = self.early_length + offset
                 place = Span(span.text, shift + span.start, shift + span.end)
@@ -258,13 +261,20 @@ class _Reply:
         )
 
     def grounding(self) -> JsonObject:
-        """The field ``grounding``: what was sent, with the score of each sentence."""
+        """
+        The field ``grounding``: what was sent, with the score of each sentence; of a
+        reply that is withheld, the score that it was withheld for.
+        """
         if self.unscored is not None:
             return unscored_grounding(self.unscored)
         judged = [score for _, score in self.scores if score.verifiable]
-        label = Label.CONSISTENT if judged else Label.NOT_VERIFIABLE
+        label: str = Label.CONSISTENT if judged else Label.NOT_VERIFIABLE
         if self.scores and all(s.label == Label.GENERIC for _, s in self.scores):
             label = Label.GENERIC
+        is_scored = bool(self.scores)
+        if self.abstained and self.unsupported is not None:
+            judged, is_scored = [self.unsupported], True
+            label = self.unsupported.label
         scores = [] if self.abstained else self.scores
         claims: list[JsonObject] = []
         for span, score in scores:
@@ -272,9 +282,9 @@ class _Reply:
                 shift_claim(claim.to_dict(), span.start) for claim in score.claims
             ]
         return {
-            'scored': bool(self.scores),
+            'scored': is_scored,
             'score': min((score.value for score in judged), default=None),
-            'label': str(label) if self.scores else None,
+            'label': str(label) if is_scored else None,
             'reason': self.reason,
             'abstained': self.abstained,
             'knowledge': str(self.request.source),

@@ -8,7 +8,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.utils import logging
 
 from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.rerank.guards import GUARD_NAMES
 from parlai_q2.scripts.conditions import (
@@ -154,6 +154,11 @@ def test_given_and_found_knowledge_are_compared(tmp_path):
     # What the task gives is not shown where an index takes its place.
     searched = [reply for reply in replies if reply['condition'] == 'bm25']
     assert any(reply['found'] and not reply['known'] for reply in searched)
+
+
+def test_an_outfile_is_checked_before_any_reply(tmp_path):
+    with pytest.raises(InputError, match='is a folder'):
+        ConditionsScript.main(model=AGENT, task=TASK, outfile=str(tmp_path))
 
 
 @pytest.mark.parametrize('text', ['', 'nothing', 'given,given', 'mine='])

@@ -88,7 +88,7 @@ def test_the_overview_says_the_figures(tmp_path):
         title='A & B',
     )
     assert '<title>A &amp; B</title>' in page
-    assert '2 responses, 1 of them chosen from several candidates' in page
+    assert '2 responses, 1 of them chosen from candidates' in page
     assert '<dt>Mean score</dt><dd><b>0.667</b>' in page
     assert '<b>3</b> <span>for 50.0 % of the responses</span>' in page
     assert '<dt>Reranked</dt><dd><b>0.333 \u2192 1.000</b>' in page

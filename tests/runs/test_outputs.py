@@ -179,7 +179,7 @@ def test_a_store_without_its_library_says_so(tmp_path):
 
 def test_a_report_and_pairs_read_shards_by_url(shards, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    score(shards / '*.jsonl', 'memory://many/')
+    score(f'file://{shards}/*.jsonl', 'memory://many/')
     score(shards / '*.jsonl', tmp_path / 'out')
     try:
         page = run_command('report', 'memory://many')
@@ -188,6 +188,8 @@ def test_a_report_and_pairs_read_shards_by_url(shards, tmp_path, monkeypatch):
         with open(run_command('report', str(tmp_path / 'out'))) as stream:
             text = stream.read().replace('from out<', 'from many<')
             assert page.read_text() == text
+        with pytest.raises(InputError, match='many has no ranked turns'):
+            run_command('pairs', infile='memory://many', outfile='pairs.jsonl')
     finally:
         fsspec.filesystem('memory').rm('/', recursive=True)
 

@@ -59,6 +59,25 @@ def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
 
 
 @pytest.mark.parametrize(
+    'line, remedy',
+    [
+        ('{"knowledge": "K', 'is not JSON'),
+        ({'knowledge': 'K', 'response': 'R', 'label': 'consistent'}, 'parlai_q2 score'),
+        ({'knowledge': 'K', 'candidates': ['R']}, 'parlai_q2 rerank'),
+    ],
+)
+def test_what_has_no_score_is_told_what_to_do(tmp_path, warnings, line, remedy):
+    path = write_lines(tmp_path / 'scores.jsonl', simple(1), line)
+    run_command('report', str(path))
+    assert remedy in warnings[0]
+
+
+def test_scores_come_from_files():
+    with pytest.raises(InputError, match='not from the standard input'):
+        run_command('report', '-')
+
+
+@pytest.mark.parametrize(
     'lines, problem',
     [
         ([], 'holds no record'),

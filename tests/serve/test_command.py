@@ -14,8 +14,9 @@ from threading import Event, Timer
 import httpx
 import pytest
 
-from parlai_q2.cli.commands import run_command
+from parlai_q2.cli.commands import build_parser, find, run_command
 from parlai_q2.errors import Q2Error
+from parlai_q2.scripts.serve import app_from_opt
 from tests.agents.protocol_server import serving
 from tests.conftest import ROOT
 from tests.serve.running import proxy, serving_app
@@ -97,6 +98,42 @@ def test_a_wrong_option_says_what_is_right(options, message, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Q2Error, match=re.escape(message)):
         run_command('serve', '--port', '0', *options)
+
+
+def app_of(*options):
+    """The app that the command would serve, which scores by shared words."""
+    words = ['--upstream', 'http://localhost:1/v1', '--choose', 'precision']
+    words += ['--rerank-by', 'score', *options]
+    return app_from_opt(build_parser(find('serve')).parse(words))
+
+
+@pytest.mark.parametrize(
+    'options, names, others',
+    [
+        (['--host', '127.0.0.2'], ['localhost', '127.0.0.2'], ['chat.org']),
+        (
+            ['--host', '0.0.0.0', '--allow-host', 'chat.org'],
+            ['localhost', '[::1]', 'chat.org'],
+            ['other.org'],
+        ),
+        (['--host', '0.0.0.0'], ['chat.org', '10.0.0.7'], []),
+    ],
+)
+def test_the_proxy_answers_to_names_of_its_machine_and_those_it_is_given(
+    options, names, others
+):
+    with serving_app(app_of(*options)) as url:
+        for name in (*names, *others):
+            headers = {'host': f'{name}:8080'}
+            answer = httpx.get(f'{url}/health', headers=headers, trust_env=False)
+            assert answer.is_success == (name in names)
+
+
+def test_a_prompt_of_the_command_may_have_line_ends(monkeypatch):
+    made = []
+    monkeypatch.setattr('parlai_q2.serve.make_app', lambda *args: made.append(args))
+    app_of('--knowledge-prompt', r'Keep to:\n{knowledge}')
+    assert made[0][2].prompt == 'Keep to:\n{knowledge}'
 
 
 @pytest.mark.slow

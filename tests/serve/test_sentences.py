@@ -30,7 +30,11 @@ def stream_by_sentences(model, *contents, abstain_below=None, times=1, **fields)
     [
         (f'{RIGHT} Bees live in hives.', f'{RIGHT} Bees live in hives.', {'score': 1}),
         (f'{RIGHT} {WRONG} {RIGHT}', RIGHT, {'score': 1, 'label': 'consistent'}),
-        (f'{WRONG} {RIGHT}', 'No idea.', {'abstained': True, 'label': None}),
+        (
+            f'{WRONG} {RIGHT}',
+            'No idea.',
+            {'abstained': True, 'score': 0, 'label': 'inconsistent', 'claims': []},
+        ),
         (f'<think>{WRONG}</think> {RIGHT}', RIGHT, {'score': 1}),
     ],
 )
@@ -152,6 +156,15 @@ def test_thoughts_of_a_withheld_reply_are_withheld():
         replying(f'<think>It is grey.</think> {WRONG}'), BEES
     )
     assert deltas == [{'role': 'assistant', 'content': ''}, {'content': 'No idea.'}, {}]
+
+
+@pytest.mark.parametrize('asked', [False, True])
+def test_usage_is_sent_to_who_asked_for_it(asked):
+    fields = {'stream_options': {'include_usage': True}} if asked else {}
+    with proxied(replying(RIGHT), stream_sentences=True) as (_, client):
+        body = said(BEES, stream=True, **fields)
+        answer = client.post('/v1/chat/completions', json=body)
+    assert any('usage' in event for event in read_events(answer.text)) == asked
 
 
 def test_claims_of_a_later_sentence_keep_their_places_in_the_passage():

@@ -6,6 +6,7 @@ import parlai.utils.logging as logging
 import pytest
 
 from parlai_q2.errors import InputError
+from parlai_q2.io.parquet import write_parquet
 from parlai_q2.io.world_logs import COMMANDS_SKIPPED
 from tests.files import write_lines
 from tests.tasks.evaluating import SAMPLE, evaluate, make_world
@@ -110,6 +111,20 @@ def test_a_record_is_a_conversation_of_one_turn(tmp_path):
     assert turn['knowledge'] == RECORD['knowledge']
     assert turn['turn_id'] == 'm'
     assert turn['episode_done']
+
+
+def test_tables_are_read_as_by_score(tmp_path):
+    record = {'knowledge': ['Mars.', 'It is red.'], 'turns': ['Hi.', 'Moons?']}
+    cells = [json.dumps(value).replace('"', '""') for value in record.values()]
+    (tmp_path / 'mine.csv').write_text(
+        f'{",".join(record)},response\n"{cells[0]}","{cells[1]}",Two.\n'
+    )
+    lines = write_lines(tmp_path / 'mine.jsonl', {**record, 'response': 'Two.'})
+    write_parquet(lines, tmp_path / 'mine.parquet')
+    for name in ('mine.csv', 'mine.parquet'):
+        (turn,) = read(tmp_path / name, fields='history=turns')
+        assert turn['text'] == 'Hi.\nMoons?'
+        assert turn['knowledge'] == record['knowledge']
 
 
 @pytest.mark.parametrize('name', ['mine.jsonl', 'mine.csv'])
