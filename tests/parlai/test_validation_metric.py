@@ -118,10 +118,9 @@ UNTAUGHT += ['--n-heads', 1, '--embedding-size', 8, '--ffn-size', 8, '--num-epoc
 UNTAUGHT += ['--label-truncate', 4, '--candidate-strategies', 'beam:2']
 
 
-@pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
-def test_reranking_without_knowledge_counts_as_0(tmp_path, metric):
-    valid, _ = train(tmp_path, *by(metric), '-t', UNKNOWING, *UNTAUGHT)
-    assert valid[metric].value() == 0
+def test_reranking_without_knowledge_counts_as_0(tmp_path):
+    valid, _ = train(tmp_path, *by('rerank/generic'), '-t', UNKNOWING, *UNTAUGHT)
+    assert valid['rerank/generic'].value() == 0
     assert valid['rerank/unverifiable'].value() == 1
 
 

@@ -29,6 +29,10 @@ def page_of(tmp_path, before, after, **kwargs):
 # --- pairs
 
 
+def run(*numbers, **fields):
+    return [simple(number, **fields) for number in numbers]
+
+
 SAME = {'response': 'Yes.', 'knowledge': 'K.'}
 
 
@@ -36,30 +40,20 @@ SAME = {'response': 'Yes.', 'knowledge': 'K.'}
     'before, after, expected, counts',
     [
         # In the order of the second run.
-        (
-            [simple(1), simple(2), simple(3)],
-            [simple(3), simple(1), simple(4)],
-            [('r3', 'r3'), ('r1', 'r1')],
-            (1, 1, 0),
-        ),
+        (run(1, 2, 3), run(3, 1, 4), [('r3', 'r3'), ('r1', 'r1')], (1, 1, 0)),
         # Without an id an entry has its place for one, here another in each run.
-        (
-            [simple(1, id=None), simple(2, id=None)],
-            [simple(2, id=None), simple(1, id=None)],
-            [('2', '1'), ('1', '2')],
-            (0, 0, 0),
-        ),
+        (run(1, 2, id=None), run(2, 1, id=None), [('2', '1'), ('1', '2')], (0, 0, 0)),
         # An id decides between equal texts.
         (
-            [simple(1, **SAME), simple(2, **SAME)],
-            [simple(2, **SAME), simple(1, **SAME), simple(3, **SAME)],
+            run(1, 2, **SAME),
+            run(2, 1, 3, **SAME),
             [('r2', 'r2'), ('r1', 'r1')],
             (0, 1, 0),
         ),
         # The same record with other knowledge is counted, and not compared.
         (
-            [simple(1), simple(2), simple(3)],
-            [simple(1, knowledge='L.'), simple(2), simple(3)],
+            run(1, 2, 3),
+            run(1, knowledge='L.') + run(2, 3),
             [('r2', 'r2'), ('r3', 'r3')],
             (1, 1, 1),
         ),

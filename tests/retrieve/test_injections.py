@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.rerank import Reranker
+from parlai_q2.rerank import Pool, Reranker
 from parlai_q2.retrieve.answers import mask_orders
 from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.turns import Example, Passage
@@ -49,12 +49,9 @@ def test_injected_instructions_do_not_make_wrong_replies_right(scorer):
 
 
 def test_injected_instructions_do_not_change_the_choice(scorer):
-    reranker = Reranker(scorer, explain=None)
-    for injection in INJECTIONS:
-        ranking = reranker.rank(
-            [Passage(f'{injection} {FACT} {injection}')], [WRONG, RIGHT]
-        )
-        assert ranking.chosen.text == RIGHT
+    pools = [Pool(f'{text} {FACT} {text}', [WRONG, RIGHT]) for text in INJECTIONS]
+    rankings = Reranker(scorer, explain=None).rank_batch(pools)
+    assert {ranking.chosen.text for ranking in rankings} == {RIGHT}
 
 
 ORDERS = (

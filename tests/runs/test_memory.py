@@ -15,7 +15,7 @@ print(peak_memory_mb())
 SCORE = 'score --measure precision --infile in.jsonl --outfile out.jsonl'
 NOTE = 'n' * 20_000
 # The short file too has more records than are held at once: three batches of 256.
-SHORT, LONG = 1000, 4000
+SHORT, LONG = 1000, 2500
 
 
 def peak_of_scoring(lines, folder):
