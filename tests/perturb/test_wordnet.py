@@ -63,13 +63,12 @@ def changes_by(seed):
     ],
 )
 def test_a_passage_changes_in_one_thing(passage, kind, changes):
-    kinds = set()
+    made = set()
     for seed in range(8):
         changed = changes_by(seed).change(passage, kind)
         assert changed.text == passage.replace(changed.before, changed.after, 1)
-        kinds.add((changed.before, changed.after))
-    assert kinds <= changes
-    assert len(kinds) == min(len(changes), len(kinds))
+        made.add((changed.before, changed.after))
+    assert made == changes
     # The draw is by passage, kind and seed alone.
     assert changes_by(7).change(passage, kind) == changed
 
