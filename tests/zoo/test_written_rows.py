@@ -1,11 +1,13 @@
 """Rows that were written by hand: what ships, and how it meets its passages."""
 
+import random
 import re
 
 import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.tasks.twins.reader import read_sheet
+from parlai_q2.zoo.train.distil_rows import rows_of
 from parlai_q2.zoo.train.rows import is_held_out, passage_key, read_rows, write_rows
 from parlai_q2.zoo.train.twins import written
 
@@ -106,3 +108,17 @@ def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):
     assert {row['p'] for row in valid} == held_out
     assert held_out
     assert not held_out & {row['p'] for row in train}
+
+
+def test_a_detector_is_distilled_on_sentences_as_it_reads_them():
+    passage = 'The museum opened in 1903. It was designed by Anna Keller.'
+    reply = 'Nice! It opened in nineteen hundred and three.'
+    rows = [
+        row
+        for seed in range(20)
+        for row in rows_of([passage], reply, random.Random(seed))
+    ]
+    assert {row['h'] for row in rows} == {'nice!', 'it opened in 1903.'}
+    # The best sentence is sometimes read alone.
+    premises = {row['p'] for row in rows if row['h'] != 'nice!'}
+    assert premises == {passage.lower(), 'the museum opened in 1903.'}
