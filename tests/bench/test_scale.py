@@ -109,7 +109,9 @@ def test_reranking_imports_parlai_by_way_of_the_bridges(monkeypatch):
         bench.rerank('overlap', {'preset': 'mini'})
 
 
-def test_the_metric_and_the_loop_are_timed_without_parlai(tmp_path, monkeypatch):
+def test_the_metric_and_the_loop_are_timed_without_parlai(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setitem(sys.modules, 'parlai', None)
     presets = []
 
@@ -122,10 +124,16 @@ def test_the_metric_and_the_loop_are_timed_without_parlai(tmp_path, monkeypatch)
     options = ['--parts', 'metric,loop', '--responses', '2', '--rounds', '1']
     run_command('bench', *options, '--outfile', str(out))
     report = json.loads(out.read_text())
-    assert report['metric']['responses'] == 2
-    assert report['metric']['speed_up'] > 0
-    assert report['metric']['largest_difference'] == 0
+    metric = report['metric']
+    assert (metric['responses'], metric['questions']) == (2, 2)
+    assert sum(metric['stage_share'].values()) == pytest.approx(1, abs=0.01)
+    assert metric['speed_up'] > 0
+    assert metric['largest_difference'] == 0
     assert report['signature'].startswith('q2|')
+    shown = capsys.readouterr().out
+    assert f'{metric["speed_up"]:.1f} times as long' in shown
+    assert 'largest difference      0.0e+00' in shown
+    assert 'mean difference' in shown
     batched, published = presets
     assert batched == 'mini'
     assert published.model('nli').settings['engine'] == 'transformers'

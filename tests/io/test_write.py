@@ -17,17 +17,6 @@ from tests.files import read_lines
 RUN = {'signature': 's', 'infile': 'i'}
 
 
-def test_the_file_gets_its_name_only_when_whole(tmp_path):
-    out = tmp_path / 'new' / 'out.jsonl'
-    writer = ResumableWriter(out, RUN)
-    writer.write([{'n': 1}, {'n': 2}])
-    assert not out.exists()
-    writer.finish({'records': 2})
-    assert read_lines(out) == [{'n': 1}, {'n': 2}]
-    names = sorted(p.name for p in out.parent.iterdir())
-    assert names == ['out.jsonl', 'out.jsonl.meta.json']
-
-
 def test_a_stopped_run_goes_on_after_its_last_whole_line(tmp_path):
     out = tmp_path / 'out.jsonl'
     writer = ResumableWriter(out, RUN)
