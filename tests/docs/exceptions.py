@@ -8,9 +8,9 @@ EXCEPTIONS = {
     r'make (demo|test|coverage|bench|lint|docs|venv)\b.*': 'builds an environment, and '
     'runs these tests',
     r'parlai train_model -o agents/hf_classifier/training/.*': 'trains for hours on '
-    'FEVER; tests/agents/test_hf_classifier_commands.py runs it on a small model',
+    'FEVER; tests/agents/test_hf_classifier.py runs it on a small model',
     r'.* out/conv_fever(\.hf)?\b.*': 'is for the model whose training takes hours; '
-    'tests/agents/test_hf_classifier_commands.py does the same to a small one',
+    'tests/agents/test_hf_classifier.py does the same to a small one',
     r'pip install .*': 'changes the environment; installing is tested in '
     'tests/packaging',
     r'python -m parlai_q2\.zoo\.train\.\S+ .*': 'trains for hours on data that is '
