@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from parlai_q2.claims import Score
+from parlai_q2.claims import Label, Score
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import Metrics, response_level
 from parlai_q2.evaluate.measures import Scored, ScoreTable, passages
@@ -21,6 +21,7 @@ from parlai_q2.evaluate.sets import (
 from parlai_q2.intervals import ROUNDS, SEED, Interval, mean_interval
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.signature import Signature
+from parlai_q2.text.spans import only_personal
 from parlai_q2.turns import Example
 
 # Scorers whose preset had its settings chosen on development data.
@@ -58,7 +59,10 @@ def without_nli(q2: ScoreTable, name: str, scorer: Scorer) -> ScoreTable:
     both ask the same questions; ``scorer`` only gives its signature and threshold.
     """
     signature = str(scorer.signature)
-    by_nli = scorer.signature.settings.get('f1_fallback') == 'nli'
+    settings = scorer.signature.settings
+    by_nli = settings.get('f1_fallback') == 'nli'
+    skips_personal = settings.get('first_person') == 'off'
+    skips_personal = skips_personal and settings.get('personal_filter') == 'on'
     scores = {}
     for pair, score in q2.scores.items():
         # An empty text, or one that Q2 cannot read, has no such part.
@@ -66,8 +70,12 @@ def without_nli(q2: ScoreTable, name: str, scorer: Scorer) -> ScoreTable:
         if 'q2_f1' in score.parts:
             value = score.parts['q2_f1']
             label = label_of(value, scorer.threshold)
+        is_generic = score.label == Label.GENERIC
         if score.fallback and by_nli:
             label = score.label
+        # Q2 also calls generic what states nothing to its detector.
+        elif is_generic and skips_personal and only_personal([pair[1]])[0]:
+            label = Label.GENERIC
         scores[pair] = Score(
             value, label, score.claims, score.fallback, signature=signature
         )
@@ -215,7 +223,7 @@ def evaluate(
     :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.
     """
-    _check(annotated, columns)
+    check_set(annotated, columns)
     same: list[Pair] = []
     other: list[Pair] = []
     if other_knowledge:
@@ -247,7 +255,7 @@ def evaluate(
     )
 
 
-def _check(annotated: AnnotatedSet, columns: Sequence[ScoreTable]) -> None:
+def check_set(annotated: AnnotatedSet, columns: Sequence[ScoreTable]) -> None:
     """Raise InputError if there is nothing to score, or a column of another set."""
     if not annotated.responses:
         raise InputError(f'The set {annotated.name} has no responses.')

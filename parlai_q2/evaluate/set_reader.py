@@ -78,6 +78,7 @@ def read_set(
     name = next((n for n in names_of_sets if name in (n, n.removeprefix('q2_'))), name)
     if name not in names_of_sets:
         raise UnknownNameError('annotated set', name, names_of_sets)
+    words = [word.lower() for word in words]
     words = [word for word in words if word and word not in tuple(View)]
     read: Read = _reader(name).annotated_set
     annotated = read(datapath or default_datapath(), words)

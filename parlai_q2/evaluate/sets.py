@@ -321,8 +321,12 @@ def narrow_words(
 
 
 def one_fold(words: Sequence[str], folds: Sequence[str]) -> str:
-    """The fold that words name, else the first; a ConfigError if they name two."""
-    named = [word for word in dict.fromkeys(words) if word in folds]
+    """
+    The fold that words name, in any case, else the first; a ConfigError if they name
+    two.
+    """
+    lower = dict.fromkeys(word.lower() for word in words)
+    named = [word for word in lower if word in folds]
     if len(named) > 1:
         either = ' or '.join(folds)
         raise ConfigError(f'An annotated set has one fold: {either}. Name one.')

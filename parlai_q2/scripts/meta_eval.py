@@ -16,7 +16,7 @@ from parlai_q2.cli.scorer_options import (
     model_options,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.evaluation import MULTI, VARIANTS, evaluate
+from parlai_q2.evaluate.evaluation import MULTI, VARIANTS, check_set, evaluate
 from parlai_q2.evaluate.measures import ScoreTable, read_column
 from parlai_q2.evaluate.set_figures import all_figures
 from parlai_q2.evaluate.set_reader import read_set
@@ -138,14 +138,16 @@ def run(opt: Options) -> JsonObject:
             f'--task names two sets {twice.pop()!r}, whose scores would go to one '
             'file. Rename one, or evaluate them separately.'
         )
+    samples = [sampled(annotated, opt['num_examples'], SEED) for annotated in sets]
+    for annotated in samples:
+        check_set(annotated, columns)
     scorers = [scorers_from_opt(opt, annotated.paper) for annotated in sets]
     folder = Path(opt['outdir'])
     with as_write_error(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()  # the folder may exist and not be ours
     reports = []
-    for whole, ours in zip(sets, scorers, strict=True):
-        annotated = sampled(whole, opt['num_examples'], SEED)
+    for whole, annotated, ours in zip(sets, samples, scorers, strict=True):
         evaluation = evaluate(
             annotated,
             ours,
@@ -228,7 +230,7 @@ def columns_from_opt(opt: Options) -> list[ScoreTable]:
     for text in split_names(opt.get('score_columns')):
         column = read_column(text, read_fields(opt.get('fields')))
         if column.name in used_names:
-            source = text.rpartition('=')[2]
+            source = text.split('=', 1)[-1]
             raise ConfigError(
                 f'The name {column.name!r} is taken. Give the column another: '
                 f'mine={source}'

@@ -24,7 +24,7 @@ from parlai_q2.claims import Label
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.io.read import read_valid
-from parlai_q2.io.write import write_text
+from parlai_q2.io.write import writable, write_text
 from parlai_q2.options import split_names
 from parlai_q2.perturb.hard_negatives import (
     LEAST_PRECISION,
@@ -240,13 +240,15 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     parser.add_argument('--model', help='local encoder-decoder for the kind prefix')
     parser.add_argument('--seed', type=int, default=0, help='random seed')
     options = parser.parse_args(arguments)
-    examples = [example for _, example in read_valid(Path(options.infile))]
+    infile = Path(options.infile)
+    outfile = writable(Path(options.outfile), infile)
+    examples = [example for _, example in read_valid(infile)]
     pairs = [(example.knowledge_text, example.response) for example in examples]
     write = writer(options.model, options.seed) if options.model else None
     made = PerturbedExamples(pairs, options.seed, write).make(
         split_names(options.kinds)
     )
-    return write_examples(Path(options.outfile), list(made))
+    return write_examples(outfile, list(made))
 
 
 def write_examples(outfile: Path, records: Sequence[Any]) -> dict[str, int]:

@@ -14,7 +14,7 @@ GROUPS = {'class': CLASSES}
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
-    """Return the evaluation turns that words choose; both folds are the same turns."""
+    """Return the evaluation turns that words choose."""
     return AnnotatedSet(
         'grounded_sample', 'the grounded sample', tuple(read_part(datapath, words))
     )
@@ -24,7 +24,7 @@ def read_part(
     datapath: str, words: Sequence[str], fold: str = 'eval'
 ) -> list[AnnotatedResponse]:
     """Read the turns of classes or conversations by name; ``all`` is for both folds."""
-    responses = read_sample()
+    responses, words = read_sample(), [word.lower() for word in words]
     names = list(dict.fromkeys(response.episode for response in responses))
     for word in words:
         if word not in (*CLASSES, ALL_FOLDS, *names):

@@ -15,8 +15,8 @@ from parlai_q2.io.data_sets import read_json_lines
 from parlai_q2.json_values import JsonObject
 
 SHEET = Path(__file__).parent / 'twins.jsonl'
-# The responses of a twin, in the order in which they are read, with their classes.
 FOLD = 'fold'
+# The responses of a twin, in the order in which they are read, with their classes.
 SIDES = dict(zip(('right', 'wrong'), BINARY, strict=True))
 # The kinds of mistakes: their words in a task string, and their names in the sheet.
 KINDS = {

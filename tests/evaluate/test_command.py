@@ -88,11 +88,13 @@ def test_a_new_scorer_takes_part_by_its_class_and_as_a_column(meta_eval, tmp_pat
         (['--rounds', '0'], ConfigError, 'at least 1'),
         (['--score-columns', 'scores.csv'], ConfigError, 'FILE:COLUMN'),
         (['--score-columns', 'none.csv:mine'], InputError, 'Cannot read'),
+        (['--score-columns', 'other.csv:mine'], InputError, 'must match those of'),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_scored(
     meta_eval, tmp_path, words, error, message
 ):
+    (tmp_path / 'other.csv').write_text('knowledge,response,mine\nk,r,1\n')
     with pytest.raises(error, match=message):
         meta_eval(*words)
     assert not (tmp_path / 'out').exists()

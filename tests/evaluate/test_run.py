@@ -88,7 +88,7 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     assert to_dict([SetReport(first)]) == to_dict([SetReport(second)])
 
 
-RED = 'the kite is red'
+RED, QUESTION = 'the kite is red', 'Is the kite red or blue?'
 PAIRS = [
     ('the kite is red .', RED),
     ('the kite is blue .', RED),
@@ -96,19 +96,20 @@ PAIRS = [
     ('a b c .', 'wow'),
     ('', RED),
     ('the kite', ''),
+    ('the kite is red .', 'I love kites .'),
 ]
 
 
 def toy_q2(use_nli):
-    generator = ToyQuestionGenerator({'red': ['What colour is it?']})
-    answerer = ToyQuestionAnswerer({'What colour is it?': ['red', 'blue']})
+    generator = ToyQuestionGenerator({'red': [QUESTION]})
+    answerer = ToyQuestionAnswerer({QUESTION: ['red', 'blue']})
     nli = ToyNliModel({('a b c .', 'wow'): 'entailment'})
 
     def find_spans(texts):
         return [[Span('red', 12, 15)] if text == RED else [] for text in texts]
 
     models = Q2Models(generator, answerer, nli, find_spans)
-    return Q2Scorer(models, Q2Settings(use_nli=use_nli), 'toy')
+    return Q2Scorer(models, Q2Settings(use_nli=use_nli, skip_uninformative=True), 'toy')
 
 
 def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
@@ -116,6 +117,7 @@ def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
     alone = score_pairs('q2_f1', toy_q2(False), PAIRS)
     taken = without_nli(q2, 'q2_f1', toy_q2(False))
     assert {alone.scores[p].value for p in PAIRS} == {0, 0.5, 1}
+    assert alone.scores[PAIRS[-1]].label == Label.GENERIC
     for pair in PAIRS:
         expected, score = alone.scores[pair], taken.scores[pair]
         for name in ('value', 'label', 'fallback', 'signature'):
@@ -221,6 +223,12 @@ def test_what_is_no_column_of_scores_is_refused(tmp_path, rows, error, message):
 def test_an_unknown_column_is_answered_with_the_nearest_one(tmp_path):
     with pytest.raises(UnknownNameError, match="Did you mean 'mine'"):
         read(tmp_path, HEADER + 'k,r,1\n', column='mien')
+
+
+def test_a_file_name_can_have_an_equals_sign(tmp_path):
+    path = tmp_path / 'rate=1.csv'
+    path.write_text(HEADER + 'k,r,1\n')
+    assert read_column(f'ours={path}:mine').name == 'ours'
 
 
 @pytest.mark.parametrize('text', ['scores.csv', ':mine', 'scores.csv:', '=a.csv:b'])

@@ -91,6 +91,8 @@ def test_a_record_without_annotation_is_refused_with_its_line(tmp_path, row, pro
         (' begin ', 'begin'),
         ('dialogue_nli:gold', 'dialogue_nli_gold'),
         ('rome:expert', 'rome_expert'),
+        ('begin:WOW', 'begin_wow'),
+        ('grounded_sample:Consistent', 'grounded_sample_consistent'),
     ],
 )
 def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
@@ -101,8 +103,9 @@ def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
 
 
 def test_scorers_were_fitted_on_the_dev_set_alone(placed):
-    names = ('begin', 'begin:tc', 'begin:test')
-    assert [read(placed, n).fitted_on for n in names] == [True, True, False]
+    names = ('begin', 'begin:tc', 'begin:TEST', 'twins', 'twins:Test')
+    fitted = [read(placed, n).fitted_on for n in names]
+    assert fitted == [True, True, False, True, False]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.tasks.begin.perturbed import ANTONYMS, PerturbedExamples, run
 from parlai_q2.tasks.pairs.reader import read_pairs
 from tests.files import write_lines
@@ -99,3 +99,5 @@ def test_a_file_is_written_that_the_task_pairs_reads(tmp_path, capsys):
     )
     assert counts['original'] == 4
     assert 'original 4, number' in capsys.readouterr().out
+    with pytest.raises(InputError, match='is also an input'):
+        run(['--infile', str(infile), '--outfile', str(infile)])
