@@ -20,7 +20,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -237,11 +236,11 @@ def slim(found: dict[str, Any], command: str) -> dict[str, Any]:
         rows = tables.setdefault(table['name'].removeprefix(f'{name}_'), {})
         for row in table['rows']:
             if row.pop('source') == 'here':
-                # What identifies a row are its first cells, which are texts.
-                names = list(
-                    takewhile(lambda value: isinstance(value, str), row.values())
-                )
-                cells = list(row.items())[len(names) :]
+                # What identifies a row are its first cells, which are texts. A count
+                # can be one, too: 56/8.
+                cells, names = list(row.items()), []
+                while cells and cells[0][0] != 'count' and isinstance(cells[0][1], str):
+                    names.append(cells.pop(0)[1])
                 rows['/'.join(names)] = {k: _rounded(v) for k, v in cells}
     return {
         'command': command,

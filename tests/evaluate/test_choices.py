@@ -1,5 +1,6 @@
 """Choosing among several responses to one turn, and twins."""
 
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 
@@ -7,7 +8,7 @@ import pytest
 
 from parlai_q2.evaluate.pools import choices, expected_wrong, group_pools, is_wrong
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.evaluate.tables.annotations import twins_table
+from parlai_q2.evaluate.tables.annotations import choices_table, twins_table
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 
@@ -69,6 +70,15 @@ def test_shares_are_between_random_and_the_best_possible():
     assert means == pytest.approx(expected)
     assert choices(scored, group_pools(responses), 3, rounds=50)['pools'] == 1
     assert choices(scored, group_pools(responses), 5) is None
+
+
+def test_a_scorer_that_lacks_scores_has_pools_of_its_own():
+    responses = [*pool('a', GOOD, BAD), *pool('b', BAD, GOOD)]
+    run = evaluation(responses, [0.9, 0.1, 0.8, 0.2])
+    column = measure(responses[:2], [0.9, 0.1], name='column')
+    table = choices_table(replace(run, measures=(*run.measures, column)))
+    pools = [row.get('pools') for row in table.rows if row['of'] == 'all']
+    assert pools == [2, None, None, 1]
 
 
 def test_nothing_is_avoided_where_nothing_can_be():

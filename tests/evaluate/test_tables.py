@@ -8,7 +8,8 @@ import pytest
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.set_report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
-from parlai_q2.evaluate.tables.responses import difference_table
+from parlai_q2.evaluate.tables.responses import difference_table, means_table
+from parlai_q2.evaluate.tables.systems import random_knowledge_table
 from parlai_q2.intervals import Interval
 from parlai_q2.tables import PAPER, Column, Table, render_text
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
@@ -57,6 +58,16 @@ def test_every_table_of_a_set_of_one_class_can_be_printed():
         for table in all_tables(evaluation(responses, [0.1, 0.5, 0.9])):
             assert table.title in render_text(table, 1000)
             json.dumps(table.to_dict(), allow_nan=False)
+
+
+def test_questions_of_two_presets_have_columns_of_their_own():
+    run = evaluation(SYSTEMS, [0.1, 0.5, 0.9, 0.3])
+    (one,) = run.measures
+    both = (replace(one, name='q2'), replace(one, name='q2@base'))
+    run = replace(run, measures=both, random_dialogue=(SYSTEMS[0].pair,))
+    for table in (means_table(run), random_knowledge_table(run)):
+        heads = [column.head for column in table.columns]
+        assert {'no answer %', 'base no answer %'} <= set(heads)
 
 
 def test_differences_are_those_of_the_figures_and_paired():

@@ -195,7 +195,11 @@ class Rows(list[dict[str, Cell]]):
             if key == DYNAMIC:
                 for name in dict.fromkeys(chain.from_iterable(self)):
                     if name not in known_keys:
-                        head = own_heads.get(name, heads.get(name, name))
+                        # A column of q2@PRESET has the preset before its heading.
+                        column, _, preset = name.partition('@')
+                        head = own_heads.get(column) or heads.get(name, name)
+                        if preset and column in own_heads:
+                            head = f'{preset} {head}'
                         columns.append(_column(name, head=head, **options))
             elif not optional or any(row.get(key) for row in rows):
                 columns.append(_column(key, **options))

@@ -124,16 +124,16 @@ def choices_table(evaluation: Evaluation) -> Table | None:
     parts.update({(name, str(n)): (pools, n) for n in SIZES})
     rows = Rows(evaluation, 'choices')
     for (corpus, size), (members, n) in parts.items():
-        first = True
+        shown: dict[str, Cell] = {}
         for measure in evaluation.measures:
             result = choices(measure, members, n, evaluation.rounds, evaluation.seed)
             if result is None:
                 continue
-            if first:
-                counted = {name: result[name] for name in ('pools', 'mixed')}
+            counted = {name: result[name] for name in ('pools', 'mixed')}
+            if not shown:
                 rows.ours(corpus, size, RANDOM, wrong=result['random'], **counted)
                 rows.ours(corpus, size, ORACLE, wrong=result['oracle'])
-                first = False
+                shown = counted
             rows.ours(
                 corpus,
                 size,
@@ -141,6 +141,8 @@ def choices_table(evaluation: Evaluation) -> Table | None:
                 wrong=result['chosen'],
                 change=result['change'],
                 avoided=result['avoided'],
+                # A measure that lacks scores has pools of its own.
+                **({} if counted == shown else counted),
             )
     wrong = 'inconsistent; chit-chat is not wrong.'
     if any(HALLUCINATION in r.extra for r in evaluation.annotated.responses):

@@ -57,10 +57,12 @@ def _means(
         scored = measure.select_scored(responses)
         if whole and len(scored) < len(responses):
             scored = []
-        if measure.name == Q2:
+        scorer, at, preset = measure.name.partition('@')
+        if scorer == Q2:
             counts = questions(measure, scored)
-            row |= {name: counts[name] for name in ('questions', 'no_answer')}
-        part = PARTS.get(measure.name)
+            names = ('questions', 'no_answer')
+            row |= {f'{name}{at}{preset}': counts[name] for name in names}
+        part = PARTS.get(scorer)
         if part and not all(part in measure.score(r).parts for r in scored):
             part = None
         row[measure.name] = evaluation.mean(measure, scored, part)

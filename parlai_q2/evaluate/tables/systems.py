@@ -156,8 +156,10 @@ def random_knowledge_table(evaluation: Evaluation) -> Table | None:
         for measure in measures:
             scored = [r for r in members if r in measure]
             cells[measure.name] = evaluation.mean(measure, scored)
-            if measure.name == Q2:
-                cells['no_answer'] = questions(measure, scored)['no_answer']
+            scorer, at, preset = measure.name.partition('@')
+            if scorer == Q2:
+                unanswered = questions(measure, scored)['no_answer']
+                cells[f'no_answer{at}{preset}'] = unanswered
         rows.ours(kind, **cells)
     note = (
         f'Same dialogue: knowledge of another turn, for the {len(same)} of '
