@@ -115,18 +115,19 @@ def calibrate(
     values, called = held_out(pairs, target, probabilities)
     before = pairs.values > scorer.threshold
     share = float(pairs.consistent.mean())
+    # Rounded, the threshold would miss its target where scores are close.
     calibration = Calibration(
         scorer.name,
         scorer.signature.texts(),
-        threshold=round(fitted.threshold, DIGITS),
+        threshold=fitted.threshold,
         prior=round(share, DIGITS) if probabilities else None,
-        shift=None if fitted.shift is None else round(fitted.shift, DIGITS),
+        shift=fitted.shift,
         refitted=refit,
     )
     written: JsonObject = {
         'calibration': asdict(calibration),
         'target': str(target),
-        'threshold_interval': rounded([threshold.low, threshold.high]),
+        'threshold_interval': [threshold.low, threshold.high],
         'pairs': {
             Label.CONSISTENT: int(pairs.consistent.sum()),
             Label.INCONSISTENT: int((~pairs.consistent).sum()),
@@ -142,8 +143,8 @@ def calibrate(
         weights = dict(zip(features, fitted.weights.weights.tolist(), strict=True))
         written['preset'] = f'{scorer.settings["preset"]}, refitted'
         written[scorer.name] = {
-            'weights': rounded(weights),
-            'intercept': round(fitted.weights.intercept, DIGITS),
+            'weights': weights,
+            'intercept': fitted.weights.intercept,
         }
     return Calibrated(written, pairs.consistent, pairs.values, values)
 

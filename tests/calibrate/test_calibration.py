@@ -173,6 +173,16 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     assert strict.score([Example('k', 'a 0.9')])[0].label == Label.INCONSISTENT
 
 
+def test_scores_that_hardly_differ_are_told_apart(tmp_path):
+    examples = [Example(f'About {n}.', f'r{n} {0.5 + n / 1e6}') for n in range(40)]
+    truth = [n >= 20 for n in range(40)]
+    path = tmp_path / 'mine.json'
+    written = calibrate(Guess(), examples, truth, read_target('recall=1')).written
+    path.write_text(json.dumps(written))
+    scores = CalibratedCachedScorer(Guess(), str(path)).score(examples)
+    assert [score.label == Label.CONSISTENT for score in scores] == truth
+
+
 def test_a_calibration_of_another_scorer_is_refused(mine):
     path, _ = mine
     with pytest.raises(ConfigError, match=r"for the scorer 'guess'.*Name guess"):
