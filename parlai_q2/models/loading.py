@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     AutoClass = type[_BaseAutoModelClass]
 
 TIMEOUT = 3.0  # seconds
-HTTPS = 443
+HTTP, HTTPS = 80, 443
 
 
 @lru_cache(maxsize=1)
@@ -53,7 +53,8 @@ def is_reachable() -> bool:
     proxy = getproxies().get(url.scheme)
     if proxy and not proxy_bypass(url.hostname or ''):
         url = urlsplit(proxy)
-    return can_connect(url.hostname or '', url.port or HTTPS)
+    port = url.port or (HTTP if url.scheme == 'http' else HTTPS)
+    return can_connect(url.hostname or '', port)
 
 
 def is_cached(name: str) -> bool:

@@ -20,6 +20,7 @@ from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.batches import map_unique
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli_types import NliModel, NliProbabilities
+from parlai_q2.models.tokens import most_tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
@@ -274,8 +275,7 @@ class SequenceNliModel(Backend, NliModel):
 
     def _too_long(self, premise: str, hypothesis: str) -> float:
         """The tokens per word of a pair that is too long to be read at once, else 0."""
-        # A text with no more characters than allowed tokens cannot be too long.
-        if len(premise) + len(hypothesis) <= self.max_tokens:
+        if most_tokens(premise, hypothesis) <= self.max_tokens:
             return 0.0
         count = self._count(premise, hypothesis)
         if count <= self.max_tokens:

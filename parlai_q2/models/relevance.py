@@ -20,7 +20,7 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.batches import map_unique
 from parlai_q2.models.nli import output_names
-from parlai_q2.models.tokens import Tokens
+from parlai_q2.models.tokens import Tokens, most_tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.selection import index_passages
 
@@ -199,5 +199,4 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
 
 
 def _is_longer(tokens: Tokens, text: str, count: int) -> bool:
-    # A text with no more characters than allowed tokens cannot be too long.
-    return len(text) > count and len(tokens.ids(text)) > count
+    return most_tokens(text) > count and len(tokens.ids(text)) > count

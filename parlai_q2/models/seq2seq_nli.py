@@ -19,6 +19,7 @@ from parlai_q2.models.batches import (
 )
 from parlai_q2.models.device import inference
 from parlai_q2.models.nli_types import NliModel, NliProbabilities
+from parlai_q2.models.tokens import most_tokens
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows
 
@@ -110,7 +111,7 @@ class Seq2SeqNliModel(Backend, NliModel):
 
     def _fits(self, premise: str, hypothesis: str) -> bool:
         prompt = self._fill_prompt(premise, hypothesis)
-        if len(prompt) < self.max_tokens:
+        if most_tokens(prompt) <= self.max_tokens:
             return True
         ids = self._loaded()[1](prompt, verbose=False)['input_ids']
         return len(ids) <= self.max_tokens

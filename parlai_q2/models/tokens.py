@@ -19,6 +19,17 @@ TOKENIZER_FILE, TOKENIZER_CONFIG = 'tokenizer.json', 'tokenizer_config.json'
 SPECIAL = ('bos_token', 'cls_token', 'eos_token', 'pad_token', 'unk_token')
 # A test text for each tokenizer: a word, and a character that few tokenizers know.
 PROBE = 'a \u2603'
+# The most special tokens around a pair of texts, which are RoBERTa's.
+SPECIAL_TOKENS = 4
+
+
+def most_tokens(*texts: str) -> int:
+    """
+    The most tokens that one or two texts can have, special ones included: each byte of
+    UTF-8 is one where a tokenizer knows nothing longer.
+    """
+    size = sum(len(text.encode('utf-8', 'surrogatepass')) for text in texts)
+    return size + SPECIAL_TOKENS
 
 
 class Tokens:
@@ -86,7 +97,7 @@ class Tokens:
     def pairs(
         self, first: Sequence[str], second: Sequence[str], most: int
     ) -> list['Encoding']:
-        """Encode pairs in at most ``max_tokens`` tokens; the longer text may be cut."""
+        """Encode pairs in at most ``most`` tokens; the longer text may be cut."""
         tokenizer = self._truncating(most, 0, 'longest_first')
         # Candidates share a passage, which is tokenized once.
         texts = list(dict.fromkeys([*first, *second]))
@@ -122,7 +133,7 @@ class Tokens:
 
     def cut(self, text: str, tokens: int) -> str:
         """The beginning of a text, of at most this many tokens."""
-        if len(text) <= tokens:  # a token has at least one character
+        if most_tokens(text) <= tokens:
             return text
         offsets = self._plain.encode(text, add_special_tokens=False).offsets[:tokens]
         return text[: offsets[-1][1]] if offsets else text

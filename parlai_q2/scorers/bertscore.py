@@ -12,6 +12,7 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.model_files import identified, resolve
+from parlai_q2.models.tokens import most_tokens
 from parlai_q2.packages import check_package, import_package
 from parlai_q2.presets import ModelConfig, Preset, load_preset
 from parlai_q2.scorers.base import Scorer, label_of
@@ -132,11 +133,11 @@ class BertScorer(Scorer):
         tokenizer = self._loaded()._tokenizer
         most = tokenizer.model_max_length
         counts = [
-            # A token has at least one character.
-            len(tokenizer(text, verbose=False)['input_ids']) if len(text) > most else 1
+            len(tokenizer(text, verbose=False)['input_ids'])
             for text in (example.knowledge_text, example.response)
+            if most_tokens(text) > most
         ]
-        return float(max(0.0, 1 - most / max(counts)))
+        return float(max(0.0, 1 - most / max(counts, default=most)))
 
     def _load(self) -> Any:
         from parlai_q2.models.loading import check_words, not_loaded

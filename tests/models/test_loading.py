@@ -141,6 +141,18 @@ def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypat
     assert not ran.exists()
 
 
+@pytest.mark.parametrize('scheme, port', [('http', 80), ('https', 443)])
+def test_a_mirror_is_asked_at_the_port_of_its_address(monkeypatch, scheme, port):
+    asked = []
+    monkeypatch.setattr('huggingface_hub.constants.HF_HUB_OFFLINE', False)
+    monkeypatch.setattr('huggingface_hub.constants.ENDPOINT', f'{scheme}://mirror')
+    monkeypatch.delenv('TRANSFORMERS_OFFLINE', raising=False)
+    monkeypatch.setattr(loading, 'getproxies', dict)
+    monkeypatch.setattr(loading, 'can_connect', lambda *place: asked.append(place))
+    loading.is_reachable.__wrapped__()
+    assert asked == [('mirror', port)]
+
+
 def test_an_installation_without_its_models_says_so():
     with pytest.raises(ModelNotFoundError, match='incomplete; reinstall parlai_q2'):
         shipped_folder('q2_maxi/consistency')

@@ -1,6 +1,9 @@
 """Classifiers of pairs: how a pair is read, what outputs mean, premises in windows."""
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.nli import (
@@ -85,6 +88,13 @@ def test_a_pair_is_read_in_its_form(words, form, text, why):
 def test_the_texts_of_a_pair_are_told_apart_by_segments(words):
     encoded = PairInput().encode(words, [PAIR])
     assert encoded['token_type_ids'][0] == [0] * 6 + [1] * 4
+
+
+def test_a_letter_can_be_several_tokens():
+    letters = sorted(ByteLevel.alphabet())
+    tokenizer = Tokenizer(BPE({letter: n for n, letter in enumerate(letters)}, []))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    assert Tokens(tokenizer.to_str(), {}).cut('Ж' * 100, 100) == 'Ж' * 50
 
 
 def test_tokens_are_counted_before_anything_is_cut(words):
