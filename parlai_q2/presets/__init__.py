@@ -10,10 +10,14 @@ model, and the settings of the backend. An optional section ``q2`` has settings 
 metric itself. ``coefficients`` is a file, relative to the preset's, of weights of
 ``grounded`` that were fitted with its detector.
 
+In ``detector`` and ``relevance``, ``mean_with`` names a second model that is combined
+with the first; null for none.
+
 ``base`` is the name or path of another preset, which supplies everything that this one
 leaves out. A section with a different model inherits nothing from the base's section,
-because settings such as the class labels fit only their own model. A section that sets
-``batch_size`` does not inherit ``gpu_batch_size``.
+because settings such as the class labels fit only their own model, unless it says
+``settings: base``. A section that sets ``batch_size`` does not inherit
+``gpu_batch_size``, and a preset with another detector not ``coefficients``.
 """
 
 from collections.abc import Mapping
@@ -211,10 +215,13 @@ def _parse(fields: dict[str, Any], path: Path, base: Preset) -> Preset:
     coefficients = fields.get('coefficients')
     if coefficients is not None:
         coefficients = str(path.parent / str(coefficients))
-    elif _detector_reference(models) == _detector_reference(base.models):
+    elif _detectors(models) == _detectors(base.models):
         coefficients = base.coefficients
     return Preset(name, models, {**base.q2, **q2}, coefficients)
 
 
-def _detector_reference(models: Mapping[str, ModelConfig]) -> str | None:
-    return models[Section.DETECTOR].reference if Section.DETECTOR in models else None
+def _detectors(models: Mapping[str, ModelConfig]) -> tuple[str, object] | None:
+    if Section.DETECTOR not in models:
+        return None
+    detector = models[Section.DETECTOR]
+    return detector.reference, detector.settings.get('mean_with')

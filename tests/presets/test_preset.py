@@ -95,7 +95,8 @@ def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_
         assert fitted(preset).weights == {'detector': 2.0}
         assert 'fitted_with:own' in str(load_scorer('grounded', preset).signature)
     swapped = with_detector(load_preset(preset_file), 'a/b')
-    assert fitted(other) == fitted(swapped) == shipped
+    alone = written(tmp_path, 'base: base\ndetector: {mean_with: null}\n', 'a.yaml')
+    assert fitted(other) == fitted(swapped) == fitted(alone) == shipped
     assert fitted('mini', coefficients=str(tmp_path / 'c.json')) == fitted(preset_file)
 
 
