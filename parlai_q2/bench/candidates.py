@@ -26,8 +26,10 @@ from parlai_q2.figures.style import (
 from parlai_q2.generate.chat import USER
 from parlai_q2.generate.generator import Generator, open_shipped
 from parlai_q2.generate.strategies import SearchMethod, parse_strategies
+from parlai_q2.presets import load_preset
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import distinct_candidates
+from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import Example, Turn
@@ -196,8 +198,12 @@ def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
     """Measure what more candidates of the shipped reply model give, and draw it."""
     check_matplotlib()
     turns = turns_of(sample())[: opt['responses']]
-    judge = load_scorer(JUDGE, opt['preset'], device=scorer_device(opt))
-    bench = CandidateBench(open_shipped(), Reranker(), judge, turns)
+    device = scorer_device(opt)
+    judge = load_scorer(JUDGE, opt['preset'], device=device)
+    chooser = load_scorer(preset=opt['preset'], device=device)
+    relevance = TurnReader.of(load_preset(opt['preset']), device=device)
+    reranker = Reranker(chooser, relevance=relevance)
+    bench = CandidateBench(open_shipped(), reranker, judge, turns)
     rows = []
     for strategy, number in CASES:
         rows.append(bench.measure(strategy, number))

@@ -25,7 +25,7 @@ from parlai_q2.decimals import percent
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Engine
 from parlai_q2.models.device import gpus
-from parlai_q2.presets import Preset
+from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2, q2_one_at_a_time
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.threads import cores
@@ -143,8 +143,6 @@ def peak_memory_mb() -> float:
 
 
 SPANS, QUESTIONS, NLI = 'spans', 'questions', 'nli'
-# The sections of a preset, beside ``nli``.
-QUESTION_GENERATION, QUESTION_ANSWERING = 'question_generation', 'question_answering'
 # Question answering runs twice: on the response, to see whether a question is valid,
 # and on the knowledge, to answer it.
 ON_RESPONSES, ON_KNOWLEDGE = 'answers in responses', 'answers in knowledge'
@@ -209,7 +207,8 @@ def as_published(preset: Preset) -> Preset:
             config, settings={**config.settings, 'engine': Engine.TRANSFORMERS}
         )
         for name, config in preset.models.items()
-        if name in (QUESTION_GENERATION, QUESTION_ANSWERING, NLI)
+        if name
+        in (Section.QUESTION_GENERATION, Section.QUESTION_ANSWERING, Section.NLI)
     }
     return replace(preset, models={**preset.models, **models})
 

@@ -182,12 +182,13 @@ def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
 def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
     """Time the score command on files of several lengths, and draw it."""
     scorer, chunk = opt['measure'], opt['chunk_size']
-    lengths = [int(length) for length in split_names(opt['records'])]
-    if min(lengths) < 2 * WARM_CHUNKS * chunk:
+    numbers, least = split_names(opt['records']), 2 * WARM_CHUNKS * chunk
+    lengths = [int(number) for number in numbers if number.isdecimal()]
+    if not lengths or len(lengths) < len(numbers) or min(lengths) < least:
         raise ConfigError(
-            f'--records must be at least {2 * WARM_CHUNKS * chunk}: the first '
-            f'{WARM_CHUNKS} chunks of {chunk} are start-up. Or give less '
-            '--chunk-size.'
+            f'--records must be whole numbers of at least {least}, not '
+            f'{opt["records"]!r}: the first {WARM_CHUNKS} chunks of {chunk} are '
+            'start-up. Or give less --chunk-size.'
         )
     ray = find_spec('ray') is not None
     if not ray:

@@ -19,7 +19,7 @@ from parlai_q2.cli.scorer_options import (
     limit_from_opt,
     scorer_device,
 )
-from parlai_q2.errors import InputError, Q2Error, UnknownNameError
+from parlai_q2.errors import ConfigError, InputError, Q2Error, UnknownNameError
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options, split_names
@@ -90,6 +90,8 @@ def run(opt: Options) -> JsonObject:
     examples = examples[: opt['responses']]
     if len(examples) < 2:
         raise InputError('A benchmark needs at least two responses.')
+    if opt['rounds'] < 1:
+        raise ConfigError(f'--rounds must be at least 1, not {opt["rounds"]}.')
     limit_from_opt(opt)
     report: JsonObject = {'machine': measuring.machine()}
     largest_difference = 0.0

@@ -74,8 +74,9 @@ def test_the_documented_commands_are_read():
 
 def test_what_cannot_be_measured_is_said(tmp_path):
     options = ['--outfile', str(tmp_path / 'bench.json'), '--parts', 'scale']
-    with pytest.raises(ConfigError, match='--records must be at least 2048'):
-        run_command('bench', *options, '--records', '100')
+    for records in ('100', '1e5', ''):
+        with pytest.raises(ConfigError, match=r'--records must .* at least 2048'):
+            run_command('bench', *options, '--records', records)
     with pytest.raises(Q2Error, match='unknown_scorer'):
         run_command('bench', *options, '--measure', 'unknown_scorer')
 
@@ -85,6 +86,7 @@ def test_what_cannot_be_measured_is_said(tmp_path):
     [
         (['--parts', 'metrik,loop'], UnknownNameError, 'metric'),
         (['--responses', '1'], InputError, 'at least two'),
+        (['--rounds', '0'], ConfigError, '--rounds must be at least 1'),
         (['--parts', 'reranking'], MissingPackageError, 'reranking needs ParlAI'),
     ],
 )

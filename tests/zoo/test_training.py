@@ -140,6 +140,12 @@ def test_a_generator_learns_what_to_write(task, rows, t5, tmp_path, capsys):
     assert generator.generate([('1983', 'they are 1983 .')])
 
 
+def test_layers_that_are_not_where_bert_has_them_are_not_frozen(t5, tmp_path, capsys):
+    options = ('questions', '--frozen-layers', '1')
+    with pytest.raises(ConfigError, match='--frozen-layers is not for T5'):
+        run(train_seq2seq, QUESTION_ROWS, t5, tmp_path, capsys, *options)
+
+
 @pytest.mark.parametrize(
     'row, expected',
     [

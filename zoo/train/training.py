@@ -10,6 +10,7 @@ from transformers import Trainer, TrainingArguments
 from transformers.trainer_pt_utils import LengthGroupedSampler
 from transformers.trainer_utils import get_last_checkpoint
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.models.loading import load_tokenizer
 
@@ -119,10 +120,17 @@ def _add_adapter(model: Any, rank: int) -> Any:
 
 
 def freeze(model: Any, layers: int) -> None:
-    """Leave the embeddings and the lowest layers of an encoder as they are."""
+    """
+    Leave the embeddings and the lowest layers of an encoder as they are; a ConfigError
+    for a model that keeps them elsewhere than BERT, such as T5.
+    """
     if layers:
+        encoder: Any = getattr(model.base_model, 'encoder', None)
+        if not hasattr(encoder, 'layer'):
+            raise ConfigError(
+                f'--frozen-layers is not for {type(model).__name__}. Leave it out.'
+            )
         model.base_model.embeddings.requires_grad_(False)
-        encoder = model.base_model.encoder
         encoder.layer[:layers].requires_grad_(False)
         if hasattr(encoder, 'relative_attention_bias'):  # MPNet's, of all layers
             encoder.relative_attention_bias.requires_grad_(False)
