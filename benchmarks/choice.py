@@ -5,13 +5,14 @@ labelled:
     python -m benchmarks.choice POOLS.jsonl --qa QA.jsonl.gz
 
 A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, each with
-``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and ``a`` (2 answers, 1 partly,
-0 not). A chosen reply is ``wrong`` if it is not supported, else ``best``, ``partly`` or
-``beside`` by how it answers. ``--held-out`` reads the development fifth alone. As a
-control, the best replies are read after their own turn and after another on the same
-passages: relevance must be higher after their own. Relevance must also tell whether a
-reply answers. ``--pages`` hides the passages of each pool among those of other pools.
-``--time`` compares the seconds of a choice with those of scoring alone.
+``text``, ``g`` (1 supported, 0 not, "n" claims nothing), ``a`` (2 answers, 1 partly, 0
+not) and, if not all that answer are best, ``best``. A chosen reply is ``wrong`` if it
+is not supported, else ``best``, ``partly`` or ``beside`` by how it answers. ``--held-
+out`` reads the development fifth alone. As a control, the best replies are read after
+their own turn and after another on the same passages: relevance must be higher after
+their own. Relevance must also tell whether a reply answers. ``--pages`` hides the
+passages of each pool among those of other pools. ``--time`` compares the seconds of a
+choice with those of scoring alone.
 """
 
 import argparse
@@ -53,11 +54,13 @@ WARM_UP = 3
 Labelled = dict[str, Any]
 
 
-def outcome(candidate: Mapping[str, Any]) -> str:
+def outcome(candidate: dict[str, Any]) -> str:
     """What it means that a candidate is chosen: one of :data:`OUTCOMES`."""
     if candidate['g'] == 0:
         return 'wrong'
-    return {2: 'best', 1: 'partly', 0: 'beside'}[candidate['a']]
+    if is_best(candidate):
+        return 'best'
+    return 'partly' if candidate['a'] else 'beside'
 
 
 def qa_pools(rows: Iterable[Mapping[str, Any]], seed: int = 0) -> list[Labelled]:

@@ -17,7 +17,7 @@ others.
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,7 +102,7 @@ def read_pools(
         turn = Turn(ranking.passages, pool['history'])
         candidates = sorted(ranking, key=lambda c: c.place)
         features = read_features(reader, [(c, turn) for c in candidates])
-        outcomes = [_outcome(c) for c in pool['candidates']]
+        outcomes = [outcome(c) for c in pool['candidates']]
         read.append(LabelledPool(pool['knowledge'][0], features, outcomes))
     return read
 
@@ -127,10 +127,6 @@ def read_begin(reranker: Reranker, folder: str) -> list[LabelledPool]:
             outcomes = ['wrong' if wrong else 'fine' for wrong in pool.wrong]
             read.append(LabelledPool(pool.responses[0].knowledge, features, outcomes))
     return read
-
-
-def _outcome(reply: Mapping[str, Any]) -> str:
-    return 'best' if reply['g'] != 0 and reply.get('best') else outcome(reply)
 
 
 class ChoiceFitter:

@@ -41,11 +41,11 @@ def mistake_kind(score: Score) -> MistakeKind | None:
 def measure(pairs: Iterable[tuple[str, MistakeKind | None]]) -> list[dict[str, Any]]:
     """
     Precision and recall of each kind, from the kind of each twin and what was named in
-    it. Twins of other kinds, or in which nothing is wrong, do not count.
+    it, if anything was. Twins of other kinds do not count.
     """
-    counts: Counter[tuple[MistakeKind, MistakeKind]] = Counter()
+    counts: Counter[tuple[MistakeKind, MistakeKind | None]] = Counter()
     for kind, named in pairs:
-        if kind in KINDS and named is not None:
+        if kind in KINDS:
             counts[KINDS[kind], named] += 1
     rows = []
     for kind in dict.fromkeys(KINDS.values()):

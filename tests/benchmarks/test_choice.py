@@ -15,18 +15,19 @@ ROWS = [
 
 
 @pytest.mark.parametrize(
-    'supported, answers, expected',
+    'supported, answers, judged, expected',
     [
-        (1, 2, 'best'),
-        ('n', 2, 'best'),
-        (1, 1, 'partly'),
-        ('n', 0, 'beside'),
-        (0, 2, 'wrong'),
-        (0, 0, 'wrong'),
+        (1, 2, {}, 'best'),
+        ('n', 2, {}, 'best'),
+        (1, 2, {'best': False}, 'partly'),
+        (1, 1, {}, 'partly'),
+        ('n', 0, {}, 'beside'),
+        (0, 2, {}, 'wrong'),
+        (0, 0, {}, 'wrong'),
     ],
 )
-def test_what_a_choice_means(supported, answers, expected):
-    assert choice.outcome({'g': supported, 'a': answers}) == expected
+def test_what_a_choice_means(supported, answers, judged, expected):
+    assert choice.outcome({'g': supported, 'a': answers, **judged}) == expected
 
 
 def test_a_page_has_the_passages_of_a_pool_among_those_of_others():
