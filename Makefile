@@ -4,7 +4,7 @@
 # make bench     times batched Q2 against one question at a time
 # make lint      ruff and mypy
 # make docs      the documentation as a site, in outputs/docs
-# make clean     removes what these built
+# make clean     removes what these built, and all results in outputs
 #
 # Each target except clean first builds .venv from scratch if it is missing, incomplete, or was
 # made for other requirements, another Python or another folder. Override PYTHON or TORCH to
