@@ -99,8 +99,10 @@ def test_people_are_told_what_was_not_read(reads_little):
     assert '50 % of a text not read' in explain_place(ranking.chosen, ranking)
 
 
-@pytest.mark.parametrize('name', ['grounded_fast', 'rouge_l', 'overlap'])
-def test_time_grows_linearly_with_length(name):
+@pytest.mark.parametrize(
+    'name, few', [('grounded_fast', 100), ('rouge_l', 250), ('overlap', 250)]
+)
+def test_time_grows_linearly_with_length(name, few):
     scorer = load_scorer(name)
     # What is loaded or compiled once is not timed.
     scorer.score([Example(KNOWLEDGE, FALSE)])
@@ -114,4 +116,4 @@ def test_time_grows_linearly_with_length(name):
         return time.process_time() - started
 
     # Eight times the text: linear time and a margin for noise, far below quadratic.
-    assert seconds(2_000) < 0.3 + 16 * seconds(250)
+    assert seconds(8 * few) < 0.3 + 16 * seconds(few)
