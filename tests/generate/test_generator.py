@@ -49,6 +49,11 @@ def test_replies_are_written_as_people_write(text, expected):
     assert tidy(text) == expected
 
 
+@pytest.fixture(scope='module')
+def generator():
+    return open_shipped(seed=3)
+
+
 def write(generator, strategies, knowledge, turn):
     context, _ = generator.context([(USER, turn)], knowledge)
     (replies,) = generator.writer.write([context], [parse_strategies(strategies)])
@@ -63,26 +68,23 @@ def write(generator, strategies, knowledge, turn):
         ('He was a guest of Antoni Radziwiłł.', 'Whose guest was he?', 'radziwiłł'),
     ],
 )
-def test_replies_have_characters_without_tokens(knowledge, turn, name):
-    generator = open_shipped()
+def test_replies_have_characters_without_tokens(generator, knowledge, turn, name):
     context, replies = write(generator, 'greedy', knowledge, turn)
     assert name in generator.text(replies[0].tokens, context)
     assert name not in generator.text(replies[0].tokens)
 
 
-def test_samples_depend_on_the_seed():
-    def sample(seed):
-        strategies = 'nucleus:3,topk:2,delayedbeam:2'
-        generator = open_shipped(seed=seed)
-        return write(generator, strategies, 'Bees have five eyes.', 'How many eyes?')[1]
-
-    first, again, other = sample(3), sample(3), sample(4)
+def test_samples_depend_on_the_seed(generator):
+    strategies = 'nucleus:3,topk:2,delayedbeam:2'
+    first, again, other = (
+        write(opened, strategies, 'Bees have five eyes.', 'How many eyes?')[1]
+        for opened in (generator, open_shipped(seed=3), open_shipped(seed=4))
+    )
     assert first == again
     assert first != other
 
 
-def test_replies_begin_as_they_are_told():
-    generator = open_shipped(seed=0)
+def test_replies_begin_as_they_are_told(generator):
     knowledge = {
         'Web pages': 'Web pages were first shown by Tim Berners-Lee in 1990.',
         'The border': 'The border was opened, and people climbed onto the Wall.',
