@@ -226,8 +226,8 @@ def test_an_answer_in_a_sentence_too_long_to_quote_is_found(ask_files):
     assert not found.quote
 
 
-def test_the_turns_before_a_question_tell_whether_a_quote_answers():
-    reader = AnswerReader()
+def test_the_turns_before_a_question_tell_whether_a_quote_answers(grounders):
+    reader = grounders['hotel'].reader
     passage = Passage('Breakfast costs 14 euros.', source=Source('a.md', 'Hotel'))
     other, about_it = reader.read(
         [
