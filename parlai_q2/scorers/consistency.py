@@ -75,6 +75,7 @@ SETTINGS = {
     'denials': 'mentioned',
     'lists': 'reordered',
     'hours': 'completed',
+    'owners': 'near',
 }
 # A longer response is never read at once.
 RESPONSE_WORDS = 60
