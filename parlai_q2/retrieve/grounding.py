@@ -256,8 +256,12 @@ class Grounder:
         results = self.question_retriever.search(queries, DEPTH)
         nearest = list(map(self._find_nearest, questions, histories, results))
         pairs = list[tuple[Sequence[str], Passage]]()
-        for history, candidates in zip(histories, nearest, strict=True):
-            pairs += [(history, p._replace(text=text)) for p, text, _ in candidates]
+        for history, question, candidates in zip(
+            histories, questions, nearest, strict=True
+        ):
+            # Earlier turns mislead the rating of what answers a question of its own.
+            turns = history[-1:] if question == history[-1] else history
+            pairs += [(turns, p._replace(text=text)) for p, text, _ in candidates]
         answers = iter(self.reader.read(pairs) if self.reader else ())
         grounded = []
         for history, candidates in zip(histories, nearest, strict=True):

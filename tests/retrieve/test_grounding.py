@@ -16,6 +16,7 @@ from parlai_q2.turns import Passage, Source, Span
 from tests.conftest import ROOT
 
 FAQS = Path(__file__).parent / 'faqs'
+NO_ANSWER = Answer(Span('', 0, 0), -10.0, -10.0)
 QUESTIONS = [
     json.loads(line) for line in (FAQS / 'questions.jsonl').read_text().splitlines()
 ]
@@ -280,6 +281,24 @@ def test_a_question_that_leans_on_the_one_before_is_read_with_it(grounders):
         grounders, 'hotel', 'How much is breakfast?', first, 'Where do I park my car?'
     )
     assert turn_knowledge.passages[0].source.heading.endswith('Parking')
+
+
+def test_earlier_turns_change_no_answer_to_a_question_of_its_own(
+    grounders, monkeypatch
+):
+    read = []
+    grounder = grounders['hotel']
+    monkeypatch.setattr(
+        grounder.reader, 'read', lambda pairs: read.extend(pairs) or [NO_ANSWER] * 8
+    )
+    before = ('How much is breakfast?', 'Breakfast is 14 euros.')
+    for question, turns in (
+        ('How large is the hotel pool?', 1),
+        ('And how large is it?', 3),
+    ):
+        read.clear()
+        ground(grounders, 'hotel', *before, question)
+        assert {len(history) for history, _ in read} == {turns}
 
 
 def test_tables_of_figures_come_after_prose(ask_files):
