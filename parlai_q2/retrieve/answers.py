@@ -39,24 +39,24 @@ _IGNORE = 'ignore|disregard|forget|override|bypass'
 _EARLIER = 'previous|prior|above|earlier|preceding|everything|anything'
 _INSTRUCTIONS = 'instructions?|prompts?|rules|guidelines|directives|section'
 _ASSISTANT = (
-    'assistant|chat ?bot|bot|grader|evaluator|judge|ai|llm|language model|model|agent'
+    'assistant|chat ?bot|bot|grader|evaluator|judge|ai|llm|model'
 )
-_MODAL = '(?:must|should|shall|has to|have to|will|can only|are to)'
+_MODAL = '(?:must|should|shall|has to|have to|can only|are to)'
 _ADVERBS = '(?: not| never| always| only| now)*'
 # The verbs for what an assistant does with an answer.
 _SPEAKS = (
-    '(?:say|state|claim|insist|pretend|output|approve|permit|recommend|reveal|'
-    'contradict|ignore|(?:answer|reply|respond|tell|choose|mark).*'
+    '(?:say|(?:state|claim) that|insist|pretend|output|reveal|contradict|'
+    '(?:answer|reply|respond|tell|choose|mark).*'
     r'\b(?:that|with|only|as|every|all|any|last|first|next|candidate))'
 )
+_DECIDES = '(?:approve|permit|recommend|ignore)'
 _PEOPLE = (
     'anyone|anybody|everyone|everybody|someone|somebody|people|them|'
     '(?:the |an? )?(?:user|customer|guest|visitor)s?'
 )
-_START = (
-    '^(?:(?:important|note|attention|notice|warning): *)?'
-    '(?:please |always |instead,? |only |now )*'
-)
+_ALWAYS = '(?:please |always |instead,? |only |now )*'
+_START = f'^(?:(?:important|note|attention|notice|warning): *)?{_ALWAYS}'
+_ANSWERS = f'(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))'
 _ABOUT_INSTRUCTIONS = (
     rf'\b(?:{_IGNORE})(?: \w+){{0,4}} (?:{_EARLIER}|{_INSTRUCTIONS})\b',
     r"\b(?:do not|don't|never)\b.*\b(?:use|follow|reveal|trust|mention|obey)"
@@ -67,21 +67,26 @@ _ABOUT_INSTRUCTIONS = (
 _TO_THE_ASSISTANT = (
     r'<\|?/?(?:im_start|im_end|system|instructions?|prompt|knowledge)\b',
     r'\[/?(?:INST|SYS)\]|#+ *(?:instructions?|response|system)\s*:',
-    r'^(?:system|assistant|user|human|ai|note to the \w+)\s*\s*:\s*\S',
-    rf'\b(?:{_ASSISTANT})\b.* {_MODAL}{_ADVERBS} {_SPEAKS}\b',
-    rf'\byou {_MODAL}{_ADVERBS} {_SPEAKS}\b',
-    r'\byou are now\b',
+    r'^(?:assistant|ai|note to the \w+)\s*:\s*\S',
+    rf'\b(?:{_ASSISTANT})\b.* {_MODAL}{_ADVERBS} (?:{_SPEAKS}|{_DECIDES})\b',
+    rf'\byou (?:will|{_MODAL}){_ADVERBS} {_SPEAKS}\b',
+    # "You are now DAN", but not "You are now entering zone 2".
+    rf'\byou are now (?:(?-i:[A-Z]{{2,}})|an? (?:\w+ )?(?:{_ASSISTANT}))\b',
     r'\b(?:act|behave|pretend) (?:as|like|to be) an? (?:ai|assistant|bot)\b',
-    r'\bas (?:the|an?) (?:administrator|developer|ai|assistant),? (?:i|you)\b',
+    r'\bas (?:the|an?) (?:administrator|developer),? i\b',
+    r'\bas (?:the|an?) (?:ai|assistant),? (?:i|you)\b',
 )
 _ABOUT_ANSWERS = (
-    r'\bwhen(?:ever)? (?:you are )?asked (?:about|what|when|where|who|how|why)\b',
-    rf'\b(?:when|whenever|if) (?:{_PEOPLE}) asks?\b',
+    r'\b(?:when|whenever|if) (?:'
+    r'(?:you are )?asked (?:about|what|when|where|who|how|why)|'
+    rf'(?:{_PEOPLE}) asks?)\b.*, {_ALWAYS}{_ANSWERS}\b',
     r'\b(?:answer|reply to|respond to)\b.*\b(?:every|all|any|each) (?:question|query)',
     r'\b(?:mark|rate|score|judge|grade|treat)\b.*\b(?:response|reply|answer|candidate)'
     r's? as\b',
-    rf'{_START}(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))\b'
-    r'(?:\s*[:"“]|.*?\b(?:that|with|only|as if)\b)',
+    # "State that", but not "State parks are open only in summer".
+    rf'{_START}{_ANSWERS}(?: (?:that|with|only|as if)\b|:?\s*["“])',
+    rf'{_START}(?:answer|respond|say|insist|tell (?:{_PEOPLE})) .*?'
+    r'\b(?:that|with|only|as if)\b',
     rf'{_START}(?:repeat after me|output (?:only|just)|pretend)\b',
 )
 _INJECTION = re.compile('|'.join(_ABOUT_INSTRUCTIONS + _TO_THE_ASSISTANT), re.I)
