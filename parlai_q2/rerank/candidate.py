@@ -18,6 +18,8 @@ _SEPARATOR = r"\s.,;:!?'\"“”‘’()"
 _SEPARATORS = re.compile(
     rf'(?<![\d{_SEPARATOR}])[{_SEPARATOR}]+|[{_SEPARATOR}]+(?![\d{_SEPARATOR}])'
 )
+# The beginning of ".5", but not of the year in "No.1" or "It was...5".
+_BARE_DECIMAL = re.compile(r'(?<![\w.])\.(?=\d)')
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,25 @@ class Candidate:
         return replace(self.score, claims=self.evidence.claims).as_judged
 
 
+def unranked(
+    candidate: Candidate, place: int, keep_right_answer: bool = False
+) -> Candidate:
+    """A candidate at a place, without what an earlier ranking read of it."""
+    return replace(
+        candidate,
+        place=place,
+        score=None,
+        guarded_score=None,
+        guards=(),
+        relevance=None,
+        right_answer=candidate.right_answer if keep_right_answer else None,
+        agreement=None,
+        worth=None,
+        evidence=None,
+        answer=None,
+    )
+
+
 @dataclass(frozen=True, init=False)
 class Pool(Turn):
     """
@@ -165,8 +186,11 @@ def duplicate_key(text: str) -> str:
     False
     >>> duplicate_key('Rooms 1, 2') == duplicate_key('Rooms 12')
     False
+    >>> duplicate_key('It costs $.50') == duplicate_key('It costs $50')
+    False
     """
-    return _SEPARATORS.sub('', text.casefold()) or ''.join(text.split())
+    text = _BARE_DECIMAL.sub('0.', text.casefold())
+    return _SEPARATORS.sub('', text) or ''.join(text.split())
 
 
 def distinct_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:

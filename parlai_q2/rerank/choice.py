@@ -21,7 +21,7 @@ from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import is_number
 from parlai_q2.options import Word
-from parlai_q2.rerank.candidate import NAMED, Candidate
+from parlai_q2.rerank.candidate import NAMED, Candidate, duplicate_key
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.worth import claims_nothing, guarded_score_of, worth_of
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
@@ -167,14 +167,19 @@ def choose(
 def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
     Find the candidates to read as answers, by index: the :data:`MOST_RELEVANT` and the
-    :data:`BEST_GROUNDED`, without those that claim nothing.
+    :data:`BEST_GROUNDED` texts with all their copies, without those that claim nothing.
     """
     claiming = [
         n for n, c in enumerate(candidates) if not claims_nothing(c.text, turn_text)
     ]
     by_relevance = sorted(claiming, key=lambda n: -(candidates[n].relevance or 0.0))
     by_score = sorted(claiming, key=lambda n: -guarded_score_of(candidates[n]))
-    return sorted({*by_relevance[:MOST_RELEVANT], *by_score[:BEST_GROUNDED]})
+    keys = {n: duplicate_key(candidates[n].text) for n in claiming}
+    read = {
+        *list(dict.fromkeys(keys[n] for n in by_relevance))[:MOST_RELEVANT],
+        *list(dict.fromkeys(keys[n] for n in by_score))[:BEST_GROUNDED],
+    }
+    return [n for n in claiming if keys[n] in read]
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
@@ -198,6 +203,9 @@ def _order(
     stages = _stages(candidates, rule, turn_text)
     _, utility = stages[-1]
     order = _sort(list(map(utility, candidates)))
+    if any(candidate.worth is not None for candidate in candidates):
+        # No likelihood lifts a candidate that was not read over those that were.
+        order.sort(key=lambda n: _is_unread(candidates[n], turn_text))
     best = order[0]
     if rule.by == RerankBy.THRESHOLD:
         passes = _passes(candidates[best], rule)
@@ -254,7 +262,7 @@ def _explain(
     Explain a choice by the first stage from which on the candidate leads: alone, in the
     digits that people see, or else with others.
     """
-    reason: Reason | None = None
+    reason = stages[-1][0]
     alone: Reason | None = None
     for name, utility in reversed(stages):
         values = list(map(utility, candidates))
@@ -264,7 +272,7 @@ def _explain(
         shown = [round(value, _SHOWN_DIGITS) for value in values]
         if shown.count(shown[best]) == 1:
             alone = name
-    return alone or reason or stages[-1][0]
+    return alone or reason
 
 
 def _sort(values: Sequence[float]) -> list[int]:
@@ -286,10 +294,14 @@ def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
 def _worth_to_rank_by(candidate: Candidate, turn_text: str) -> float:
     """A candidate's worth; below any worth if it was not read as an answer."""
     worth = guarded_score_of(candidate) if candidate.worth is None else candidate.worth
-    is_read = candidate.right_answer is not None or claims_nothing(
+    return worth - 1.0 if _is_unread(candidate, turn_text) else worth
+
+
+def _is_unread(candidate: Candidate, turn_text: str) -> bool:
+    """Whether it was not among the candidates that are read as answers."""
+    return candidate.right_answer is None and not claims_nothing(
         candidate.text, turn_text
     )
-    return worth if is_read else worth - 1.0
 
 
 def _find_failure(

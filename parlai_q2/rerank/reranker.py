@@ -12,7 +12,7 @@ from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
-from parlai_q2.rerank.candidate import Candidate, Pool, with_agreement
+from parlai_q2.rerank.candidate import Candidate, Pool, unranked, with_agreement
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
     GUARDS,
@@ -52,7 +52,8 @@ class Reranker:
     :param penalties: other penalties of guards, by name.
     :param relevance: a reader of relevance, or the name of the preset with its models;
         None: ignore relevance. Only the rule ``combined`` uses it.
-    :raises ConfigError: if a scorer or guard does not exist, or the rule is not a Rule.
+    :raises ConfigError: if a scorer or guard does not exist, or an argument has another
+        type.
 
     >>> from parlai_q2 import Reranker
     >>> replies = ['It opened in 1950.', 'It opened in 1969.']
@@ -85,6 +86,17 @@ class Reranker:
         if isinstance(guards, bool):
             guards = GUARDS if guards else ()
         self.guards = tuple(guards)
+        for guard in self.guards:
+            if not isinstance(guard, Guard):
+                raise ConfigError(f'guards must be a bool or Guards, not {guard!r}.')
+        if not (
+            isinstance(relevance, (str, type(None)))
+            or hasattr(relevance, 'read_relevance')
+        ):
+            raise ConfigError(
+                'relevance must be a reader, the name of a preset or None, not '
+                f'{relevance!r}.'
+            )
         self.penalties = {guard.name: guard.penalty for guard in GUARDS + self.guards}
         for name in penalties or ():
             if name not in self.penalties:
@@ -146,11 +158,15 @@ class Reranker:
         rankings = self.rank_batch([pool])
         return (self.explained(rankings) if explain else rankings)[0]
 
-    def rank_batch(self, pools: Sequence[Pool]) -> list[Ranking]:
+    def rank_batch(
+        self, pools: Sequence[Pool], keep_right_answers: bool = False
+    ) -> list[Ranking]:
         """
         Put the candidates of every pool in order, with one call of each model.
 
         :param pools: B pools, each of at least one candidate.
+        :param keep_right_answers: whether ``right_answer`` of candidates that were
+            ranked before stays; only for the same turns.
         :return: B rankings, the same as if each pool had been ranked alone.
         :raises InputError: if they have another type, or one has no candidate.
         """
@@ -158,7 +174,7 @@ class Reranker:
         if not all(pool.candidates for pool in pools):
             raise InputError('There is no candidate to rank. Give at least one.')
         turns = [Turn(stripped(pool.knowledge), pool.history) for pool in pools]
-        scored = self._score(pools, turns)
+        scored = self._score(pools, turns, keep_right_answers)
         self._read_relevance(scored, turns)
         self._set_guarded_scores(scored, turns)
         self._read_right_answers(scored, turns)
@@ -234,11 +250,14 @@ class Reranker:
         _set_fields(candidates, places, answer=self.answer_comparer.compare(pairs))
 
     def _score(
-        self, pools: Sequence[Pool], turns: Sequence[Turn]
+        self, pools: Sequence[Pool], turns: Sequence[Turn], keep_right_answers: bool
     ) -> list[list[Candidate]]:
         """Score the candidates of pools with knowledge, and apply the guards."""
         scored = [
-            [replace(c, place=n) for n, c in enumerate(pool.candidates)]
+            [
+                unranked(candidate, place, keep_right_answers)
+                for place, candidate in enumerate(pool.candidates)
+            ]
             for pool in pools
         ]
         places = _places(scored, [bool(turn.knowledge) for turn in turns])

@@ -139,8 +139,8 @@ def test_the_reason_is_a_lead_that_people_see(values, relevances, reason):
 
 
 def test_a_candidate_that_was_not_read_for_relevance_comes_last():
-    read = candidates(0.2, 0.4, relevances=[0.1, 0.2])
-    unread = candidate(2, 0.99)
+    read = candidates(0.2, 0.4, relevances=[0.1, 0.2], logprobs=[-9.0, -9.0])
+    unread = candidate(2, 0.99, mean_logprob=-0.1)
     assert choose([*read, unread], Rule(), KNOWLEDGE, 'When?').order[-1] == 2
 
 

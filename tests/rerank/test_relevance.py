@@ -77,6 +77,19 @@ def test_the_most_relevant_and_the_best_grounded_are_read_as_answers():
     assert set(relevant) < set(answers) < {*grounded, *relevant}
     assert len(answers) == 6
     assert {c.text for c in ranking if c.right_answer is not None} == set(answers)
+    # Copies take no other reply's place.
+    copied = make_reranker().rank(MUSEUM, [*replies, *replies], [QUESTION])
+    read = [c.text for c in copied if c.right_answer is not None]
+    assert sorted(read) == sorted(2 * answers)
+
+
+def test_an_earlier_ranking_of_the_candidates_does_not_count():
+    reranker = make_reranker()
+    earlier = reranker.rank(MUSEUM, [OPENED, DESIGNED], [QUESTION])
+    texts = [candidate.text for candidate in earlier]
+    for knowledge in ('', 'The museum opened in 1950.'):
+        ranking = reranker.rank(knowledge, list(earlier), [QUESTION])
+        assert ranking == reranker.rank(knowledge, texts, [QUESTION])
 
 
 def test_a_batch_is_read_as_each_alone():

@@ -144,6 +144,8 @@ def test_rejects_empty_pools_and_wrong_types(value, message):
         (('precision', 'threshold'), 'rule must be a Rule'),
         (('precision', None, True, 'spanz'), "Did you mean 'spans'"),
         (('precision', None, True, 3), 'explain must be a scorer'),
+        (('precision', None, ['copy']), 'guards must be a bool or Guards'),
+        (('precision', None, True, None, None, False), 'relevance must be a reader'),
     ],
 )
 def test_a_reranker_of_other_things_is_refused_when_it_is_made(arguments, message):

@@ -32,7 +32,10 @@ GUARDS: tuple[Guard, ...] = (
 GUARD_NAMES = tuple(guard.name for guard in GUARDS)
 # The penalties of guards when a generator learns from scores.
 TRAINING_PENALTIES: Mapping[str, float] = {
-    guard.name: guard.training_penalty or guard.penalty for guard in GUARDS
+    guard.name: (
+        guard.penalty if guard.training_penalty is None else guard.training_penalty
+    )
+    for guard in GUARDS
 }
 
 # The least value of a reply with the label ``generic``. At the threshold, it would win

@@ -40,7 +40,7 @@ class Guard:
 
     name: str
     penalty: float
-    # Each is set by one guard, but is here so that guards of other packages can set it.
+    # Each is set by one guard. Only the training penalties of GUARDS are read.
     training_penalty: float | None = None
     covered_by_relevance: bool = False
     message: str
