@@ -24,6 +24,7 @@ from parlai_q2.generate.generator import (
 )
 from parlai_q2.generate.model_place import COMPUTE_TYPES, ModelPlace
 from parlai_q2.generate.strategies import (
+    BEAMS,
     NAMED_CANDIDATES,
     Decoding,
     SearchMethod,
@@ -138,7 +139,7 @@ def strategy_from_opt(opt: Options) -> Strategy:
             )
     if values['p'] is not None and not 0 < values['p'] <= 1:
         raise ConfigError(f'--topp is {values["p"]}; it must be above 0, at most 1.')
-    if name != SearchMethod.BEAM:
+    if name not in BEAMS:
         del values['beam']
     settings = {key: value for key, value in values.items() if value is not None}
     return Strategy(name, 1, **settings)

@@ -120,6 +120,8 @@ def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
     if text.lower() == 'clear':
         knowledge.typed = ()
         return 'The typed knowledge is forgotten.'
+    if text.lower() == 'add':
+        return 'Type /knowledge add and a passage.'
     addition = _ADD.match(text)
     passages = read_typed(text[addition.end() :] if addition else text)
     knowledge.typed = (*knowledge.typed, *passages) if addition else passages

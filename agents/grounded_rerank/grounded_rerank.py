@@ -178,7 +178,8 @@ class GroundedRerankAgent(ChatCommands):
         if not _is_end(observation):
             knowledge = self.knowledge.find(observation, history)
         observed = super().observe(self.knowledge.attach(observation, knowledge))
-        knowledge = knowledge._replace(history=tuple(self.history.history_raw_strings))
+        turns = self.knowledge.dialogue(self.history.history_raw_strings)
+        knowledge = knowledge._replace(history=turns)
         for message in (observed, self.observation):
             if message is not None:
                 dict.__setitem__(message, TURN_KNOWLEDGE, knowledge)
@@ -394,7 +395,8 @@ class GroundedRerankAgent(ChatCommands):
             [
                 Pool(turn.knowledge, pool, turn.history)
                 for turn, pool in zip(turns, pools, strict=True)
-            ]
+            ],
+            is_repeated,
         )
         rankings = [
             prefer_answer(ranking, knowledge, self.reranker.rule)

@@ -102,7 +102,7 @@ def build_messages(
 
     :param dialogue: the dialogue, oldest turn first, without its knowledge.
     :param knowledge: if it is empty, the template's lines with ``{knowledge}`` are left
-        out.
+        out, unless they have the dialogue.
     """
     text = _text(prompt, [turn for _, turn in dialogue], knowledge).strip()
     turns: list[dict[str, str]] = []
@@ -121,9 +121,13 @@ def build_messages(
 def _text(prompt: Prompt, turns: Sequence[str], knowledge: str) -> str:
     if knowledge or prompt.template == REPLY:
         return prompt.render(turns, knowledge)
-    lines = [line for line in prompt.template.splitlines() if KNOWLEDGE not in line]
+    lines = [
+        line
+        for line in prompt.template.splitlines()
+        if KNOWLEDGE not in line or '{history}' in line or '{text}' in line
+    ]
     dialogue = prompt.delimiter.join(turns)
-    return '\n'.join(lines).format(history=dialogue, text=dialogue)
+    return '\n'.join(lines).format(history=dialogue, text=dialogue, knowledge='')
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message] | None:

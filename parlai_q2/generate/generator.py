@@ -210,9 +210,9 @@ def open_generator(
         # A template that fails must fail before the model is loaded.
         hello = build_messages(written, [(USER, 'Hello.')], 'Bees have five eyes.')
         template.render(hello)
-    limits = (positions, max_length, max_context)
+    limits = (positions, max_length)
     room = min((limit for limit in limits if limit and limit > 0), default=None)
-    if is_decoder and room is not None and not max_context:
+    if is_decoder and room is not None:
         # Context and reply of a decoder share its positions.
         room -= decoding.label_truncate
         if room < 1:
@@ -220,6 +220,8 @@ def open_generator(
                 f'--label-truncate {decoding.label_truncate} leaves no room: '
                 f'{place.folder} reads at most {room + decoding.label_truncate} tokens.'
             )
+    if max_context and max_context > 0:
+        room = min(max_context, room or max_context)
     ends = dict.fromkeys([tokens.special.get('eos_token', ''), *TURN_ENDS, *stops])
     end_tokens = [token for token in ends if token and tokens.knows(token)]
     if not end_tokens:

@@ -23,6 +23,7 @@ Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a
 that has a file.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -39,6 +40,7 @@ from parlai_q2.turns import Passage, Turn, joined, passages_of
 TOKEN_NOCHOSEN = 'no_passages_used'
 TOKEN_KNOWLEDGE = '__knowledge__'
 TOKEN_END_KNOWLEDGE = '__endknowledge__'
+MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 
 FIELDS = ('checked_sentence', 'knowledge')
 # From parlai/tasks/wizard_of_internet/constants.py: the names of lists of texts, and
@@ -276,11 +278,18 @@ class EpisodeKnowledge:
     def _searched(
         self, grounder: KnowledgeGrounder, history: Sequence[str]
     ) -> TurnKnowledge:
-        if self.source.delimiter:
-            # Earlier turns still have the passages that were found for them.
-            history = [turn.rpartition(self.source.delimiter)[2] for turn in history]
-        (knowledge,) = grounder.ground([history])
+        # Earlier turns still have the passages that were found for them.
+        (knowledge,) = grounder.ground([self.dialogue(history)])
         return knowledge
+
+    def dialogue(self, turns: Iterable[str]) -> tuple[str, ...]:
+        """The turns without the knowledge inside their texts."""
+        if self.source.delimiter:
+            turns = [turn.rpartition(self.source.delimiter)[2] for turn in turns]
+        return tuple(
+            MARKED.sub('', turn).strip() if TOKEN_KNOWLEDGE in turn else turn
+            for turn in turns
+        )
 
     def end_episode(self) -> None:
         """Forget a passage from an earlier turn's text; keep what was typed."""

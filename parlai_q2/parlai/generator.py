@@ -9,7 +9,6 @@ slot for the knowledge needs the turns without it.
 """
 
 import enum
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,12 +21,11 @@ from parlai.utils.typing import TShared
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import USER, SpokenTurn
 from parlai_q2.generate.strategies import Strategy
-from parlai_q2.io.knowledge import TOKEN_END_KNOWLEDGE, TOKEN_KNOWLEDGE, find_knowledge
+from parlai_q2.io.knowledge import MARKED, TOKEN_KNOWLEDGE, find_knowledge
 from parlai_q2.parlai.model_files import expect_no_model_file, readable
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
 
-MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 ASSISTANT = 'assistant'
 # The field with the model's input, in an observation and in a batch.
 CONTEXT = 'generator_context'

@@ -95,6 +95,10 @@ def test_a_template_with_history_makes_one_message(served):
         agent.act()
     assert sent(served, 0) == [('user', 'Known: k\nSaid: a\nReply:')]
     assert sent(served, 1) == [('user', 'Said: a\n5 6\nb\nReply:')]
+    agent = make(served, prompt_template='{history} knowledge: {knowledge}')
+    agent.observe({'text': 'a', 'episode_done': False})
+    agent.act()
+    assert sent(served) == [('user', 'a knowledge:')]
 
 
 def test_likelier_replies_win_where_the_generator_counts():

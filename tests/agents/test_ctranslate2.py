@@ -41,6 +41,13 @@ def test_alone_it_says_what_the_model_was_taught(family):
     assert -1 < score < 0
 
 
+def test_a_beam_is_as_wide_as_it_is_told_to_be():
+    for name in ('beam', 'delayedbeam'):
+        assert (
+            ctranslate2.strategy_from_opt({'inference': name, 'beam_size': 3}).beam == 3
+        )
+
+
 @pytest.mark.parametrize('family', FAMILIES)
 def test_the_most_grounded_of_all_strategies_is_said(family):
     agent = make(family, **RERANKING, candidate_strategies=STRATEGIES)
@@ -107,7 +114,8 @@ def test_a_chat_template_gets_the_knowledge_and_who_said_what():
 
 def test_the_oldest_turns_give_way_and_never_the_knowledge():
     knowledge = 'the cat sat on the mat .'
-    agent = make('gpt2', prompt_template='{knowledge} {history} assistant')
+    template = '{knowledge} {history} assistant'
+    agent = make('gpt2', prompt_template=template, text_truncate=90)
     for n in ('one', 'two', 'three', 'four'):
         text = ' '.join([n] * 25)
         observation = agent.observe(
@@ -169,9 +177,9 @@ def test_further_searches_run_only_for_turns_in_doubt(monkeypatch):
     agent = make(**RERANKING, **options, candidates_until=0.75)
     pool_counts, rank_batch = [], agent.reranker.rank_batch
 
-    def count_pools(pools):
+    def count_pools(pools, *others):
         pool_counts.append(len(pools))
-        return rank_batch(pools)
+        return rank_batch(pools, *others)
 
     monkeypatch.setattr(agent.reranker, 'rank_batch', count_pools)
     texts, answer = ('the dog ran in the park', 'one two'), 'the park is there .'

@@ -39,6 +39,14 @@ def test_a_whole_batch_is_scored_in_one_call(agent):
     assert len(scorer.batches[-1]) == sum(len(r['rerank']) for r in replies)
 
 
+def test_the_turn_that_is_answered_has_no_knowledge_in_it():
+    agent = make_agent(knowledge_delimiter='|')
+    for text in ('3 1|1 2 3 4', '__knowledge__ 3 1 __endknowledge__ 1 2 3 4'):
+        (reply,) = reply_to(agent, text, knowledge=None)
+        assert reply['rerank_turn'] == '1 2 3 4'
+        assert reply['rerank_knowledge'] == '3 1'
+
+
 def test_the_likelihood_counts_in_the_choice():
     agent = make_agent(rerank_by='score_plus_generator')
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')

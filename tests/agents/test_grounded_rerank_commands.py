@@ -85,6 +85,7 @@ def test_further_passages_are_added(knowledge, say):
     assert added == 'Replies will stick to this too: Milk: It is white.'
     assert knowledge.typed == (Passage('Tea is hot.'), Passage('It is white.', 'Milk'))
     assert say('/knowledge') == 'Knowledge: Tea is hot.\n\nMilk: It is white.'
+    assert say('/knowledge add') == 'Type /knowledge add and a passage.'
     # Not the word alone.
     say('/knowledge Addition is commutative.')
     assert knowledge.typed == (Passage('Addition is commutative.'),)
