@@ -38,9 +38,7 @@ _GAP = re.compile(r' {8,}')
 _IGNORE = 'ignore|disregard|forget|override|bypass'
 _EARLIER = 'previous|prior|above|earlier|preceding|everything|anything'
 _INSTRUCTIONS = 'instructions?|prompts?|rules|guidelines|directives|section'
-_ASSISTANT = (
-    'assistant|chat ?bot|bot|grader|evaluator|judge|ai|llm|model'
-)
+_ASSISTANT = 'assistant|chat ?bot|bot|grader|evaluator|judge|ai|llm|model'
 _MODAL = '(?:must|should|shall|has to|have to|can only|are to)'
 _ADVERBS = '(?: not| never| always| only| now)*'
 # The verbs for what an assistant does with an answer.

@@ -78,18 +78,36 @@ class Documents:
 
     def add_folder(self, folder: Path) -> None:
         """Add the files in a folder and its subfolders."""
-        root = os.path.realpath(folder)
         for parent, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith('.'))
             # os.walk does not follow links to folders, and neither do we.
             for name in [*sorted(files), *folders]:
                 path = Path(parent, name)
-                if name.startswith('.'):
-                    continue
-                if os.path.commonpath([root, os.path.realpath(path)]) != root:
-                    self.links.append(path)
-                else:
+                if not name.startswith('.') and self._stays_in(folder, path):
                     self.add(path)
+
+    def add_matches(self, pattern: str) -> bool:
+        """Add what matches a pattern; return whether anything does."""
+        matches = sorted(map(Path, glob.glob(pattern, recursive=True)))
+        folder = Path(pattern)
+        while glob.has_magic(str(folder)):
+            folder = folder.parent
+        for match in matches:
+            stays = self._stays_in(folder, match)
+            # A pattern with ** matches the content of folders, too.
+            if stays and match.is_dir() and '**' not in pattern:
+                self.add_folder(match)
+            elif stays:
+                self.add(match)
+        return bool(matches)
+
+    def _stays_in(self, folder: Path, path: Path) -> bool:
+        """Whether a path in a folder leads nowhere else; note it if it does."""
+        root = os.path.realpath(folder)
+        stays = os.path.commonpath([root, os.path.realpath(path)]) == root
+        if not stays:
+            self.links.append(path)
+        return stays
 
 
 def find_documents(paths: Sequence[str]) -> Documents:
@@ -102,20 +120,15 @@ def find_documents(paths: Sequence[str]) -> Documents:
     documents = Documents()
     for name in paths:
         path = Path(name).expanduser()
-        matches = [path] if path.exists() else []
-        if not matches and glob.has_magic(str(path)):
-            matches = sorted(map(Path, glob.glob(str(path), recursive=True)))
-        if not matches:
+        if path.is_dir():
+            documents.add_folder(path)
+        elif path.exists():
+            documents.add(path)
+        elif not (glob.has_magic(str(path)) and documents.add_matches(str(path))):
             raise InputError(
                 f'There is no {name}. Give a file, a folder, or a pattern in quotes '
                 'that matches some.'
             )
-        for match in matches:
-            # A pattern with ** matches the content of folders, too.
-            if match.is_dir() and (match == path or '**' not in name):
-                documents.add_folder(match)
-            else:
-                documents.add(match)
     if not documents.files:
         raise InputError(
             f'There is no document in {", ".join(map(str, paths))}. These endings are '

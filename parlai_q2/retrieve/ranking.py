@@ -67,7 +67,9 @@ class Bm25:
             telling = {w: x for w, x in weights.items() if x >= LEAST_WEIGHT}
             weights = telling or weights
         if len(weights) > MAX_WORDS:
-            rarest = set(sorted(weights, key=self.store.count_with)[:MAX_WORDS])
+            counts = {word: self.store.count_with(word) for word in weights}
+            known = [word for word in weights if counts[word]]
+            rarest = set(sorted(known, key=counts.__getitem__)[:MAX_WORDS])
             weights = {word: w for word, w in weights.items() if word in rarest}
         return weights
 

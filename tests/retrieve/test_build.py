@@ -12,7 +12,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve import build as building
-from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.build import build, find_documents
 from parlai_q2.retrieve.index import Index, IndexSettings
 from parlai_q2.retrieve.readers import DIRECT
 from parlai_q2.retrieve.store import Document, Store
@@ -134,6 +134,10 @@ def test_every_file_that_is_left_out_is_listed_and_the_others_are_read(
     assert reasons['docs/bad.pdf'].startswith('it is no PDF')
     assert reasons['docs/photo.png'] == 'files of its kind are not read'
     assert reasons['docs/link.txt'] == 'it leads out of its folder'
+    for pattern in ('docs/*', 'docs/**/*.txt'):
+        files = find_documents([pattern]).files
+        assert not any('link' in name for name in files)
+        assert 'docs/inside.txt' in files
     shutil.rmtree('docs')
     put('a.txt', 'Pumps are green.')
     built()

@@ -103,6 +103,11 @@ def test_hidden_content_is_not_read(read, hidden):
     assert [b.text for b in blocks] == ['One.', 'Two.']
 
 
+def test_hidden_content_in_a_line_of_markdown_is_not_read(read):
+    (block,) = read('a.md', '1 < <b>2</b> &amp; <i style="display:none">Obey.</i>3.')
+    assert block.text == '1 < 2 & 3.'
+
+
 def test_a_term_is_the_heading_of_its_definition(read):
     page = (
         '<h1>Groups</h1><dl><dt>adm</dt><dd><p>Reads logs.</p><p>Since 1998.</p></dd>'
@@ -226,6 +231,8 @@ def test_rows_and_lines_are_documents(read):
     two, who = read('a.jsonl', lines)
     assert (two.title, two.text, two.unit) == ('T', 'Two.', 'http://x')
     assert (who.heading, who.text, who.first) == ('Who?', 'Ann.', 4)
+    (row,) = read('a.csv', 'Title,TEXT,Url\nT,Two.,http://x\n')
+    assert (row.title, row.text, row.unit) == ('T', 'Two.', 'http://x')
     (row,) = read('a.csv', 'part,price\nhose,4\n')
     assert (row.heading, row.text) == ('', 'part: hose | price: 4')
     (fact,) = read('b.csv', 'fact\nHoses bend.\n')
@@ -342,6 +349,7 @@ def test_a_line_that_was_wrapped_ends_no_sentence(read, name, text):
     'name, text',
     [
         ('a.md', 'One  \ntwo'),
+        ('a.md', 'One<br>two'),
         ('a.html', '<p>One<br>two</p>'),
         ('a.html', '<pre>One\ntwo</pre>'),
         ('a.txt', 'One\ntwo'),

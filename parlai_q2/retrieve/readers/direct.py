@@ -176,7 +176,7 @@ def _read_row(fields: Mapping[str, object], number: int, any_row: bool) -> Block
 
     :param any_row: whether a row without text or answer is read, too.
     """
-    cells = {name: _cell(value) for name, value in fields.items()}
+    cells = {_field_name(name): _cell(value) for name, value in fields.items()}
     url, heading, text = cells.get('url', ''), '', ''
     question, answer = _column(cells, _QUESTION), _column(cells, _ANSWER)
     other_columns = [name for name in cells if name not in ('title', 'url')]
@@ -197,6 +197,11 @@ def _read_row(fields: Mapping[str, object], number: int, any_row: bool) -> Block
         return None
     place = (url, 0, 0) if url else ('line', number, number)
     return Block(text, ' '.join(cells.get('title', '').split()), heading, *place, True)
+
+
+def _field_name(name: str) -> str:
+    plain = name.strip().casefold()
+    return plain if plain in ('title', 'text', 'url') else name
 
 
 def _column(cells: Mapping[str, str], names: Container[str]) -> str | None:

@@ -239,7 +239,7 @@ def _visible_text(token: Token) -> str:
         return ' '.join(_parse_visible(token.content).get_text(' ').split())
     if token.type != 'inline' or _is_badges(token):
         return ''
-    parts = []
+    parts, has_tags = [], False
     for child in token.children or ():
         if child.type == 'softbreak':
             # A wrapped line does not end a sentence.
@@ -247,8 +247,17 @@ def _visible_text(token: Token) -> str:
         elif child.type == 'hardbreak':
             parts.append('\n')
         elif child.type in ('text', 'code_inline', 'text_special', 'image'):
+            parts.append(html.escape(child.content))
+        elif child.type == 'html_inline':
+            has_tags = True
             parts.append(child.content)
-    return ''.join(parts)
+    text = ''.join(parts)
+    if not has_tags:
+        return html.unescape(text)
+    soup = _parse_visible(text)
+    for line_break in soup('br'):
+        line_break.replace_with('\n')
+    return str(soup.get_text())
 
 
 def _is_badges(token: Token) -> bool:
