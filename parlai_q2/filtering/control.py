@@ -44,7 +44,9 @@ class PrecisionGroups(NamedTuple):
 def terciles(precisions: Sequence[float]) -> PrecisionGroups:
     """Split precisions into groups of a third each, as far as ties allow."""
     if not precisions:
-        raise ConfigError('There are no training responses to compute terciles from.')
+        raise ConfigError(
+            'No training response has knowledge to compute terciles from.'
+        )
     ordered, n = sorted(precisions), len(precisions)
     return PrecisionGroups(ordered[n // 3], ordered[2 * n // 3])
 
@@ -66,8 +68,9 @@ def control_tokens(
     knowledge, it is neither precise nor entailed.
     """
     entailed = score is not None and score.label == Label.CONSISTENT
+    is_grounded = bool(example.knowledge_text.strip())
     return [
         FIRST_PERSON if first_person(example.response) else NO_FIRST_PERSON,
-        groups.token(lexical_precision(example)),
+        groups.token(lexical_precision(example)) if is_grounded else LOW,
         ENTAILED if entailed else NOT_ENTAILED,
     ]

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, read_labels
+from parlai_q2.io.knowledge import as_text
 from parlai_q2.json_values import JsonMapping, JsonObject
 
 LABELLED_BY = 'label'
@@ -44,7 +45,7 @@ def _teacher_act(message: JsonMapping, turn: JudgedTurn) -> JsonObject:
         'id': str(message.get('id') or 'teacher'),
         'text': str(message.get('text') or ''),
         # Readers of the file find the knowledge here, wherever the task has it.
-        **({} if 'knowledge' in fields else {'knowledge': turn.knowledge}),
+        **({} if as_text(fields.get('knowledge')) else {'knowledge': turn.knowledge}),
         'labels': turn.kept_labels or [label.text for label in turn.labels],
         'episode_done': False,
     }

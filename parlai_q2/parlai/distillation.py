@@ -22,7 +22,7 @@ from parlai_q2.filtering.judge import (
     judge_episodes,
     read_labels,
 )
-from parlai_q2.io.knowledge import KnowledgeSource
+from parlai_q2.io.knowledge import KnowledgeSource, as_text
 from parlai_q2.json_values import JsonObject
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined
@@ -129,8 +129,8 @@ def references(
         # Knowledge may be inside a message's text, which now begins with the history,
         # or the model got it from elsewhere, e.g. from --knowledge-file.
         text = joined(own_passages) or record['knowledge']
-        if text:
-            fields.setdefault('knowledge', text)
+        if text and not as_text(fields.get('knowledge')):
+            fields['knowledge'] = text
         messages.append(fields)
         before += history_lines(message)
     return messages

@@ -34,6 +34,7 @@ from parlai_q2.filtering.control import (
 )
 from parlai_q2.filtering.conversation import split_at_gaps
 from parlai_q2.filtering.judge import decide_episode, read_labels, read_turns
+from parlai_q2.io.knowledge import as_text
 from parlai_q2.models.device import AUTO, CPU
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.scorers.base import Scorer
@@ -165,9 +166,9 @@ class FilterMutator(ScoringMutator):
             for message, turn in zip(part, staying):
                 labels = 'labels' if 'labels' in message else 'eval_labels'
                 message[labels] = turn.kept_labels
-                if turn.knowledge:
+                if turn.knowledge and not as_text(message.get('knowledge')):
                     # In a text with history, the first passage may be of another turn.
-                    message.setdefault('knowledge', turn.knowledge)
+                    message['knowledge'] = turn.knowledge
                 messages.append(Message(message))
             episodes.append(messages)
         return episodes
@@ -190,11 +191,12 @@ class ControlTokensMutator(ScoringMutator):
 
     @cached_property
     def groups(self) -> PrecisionGroups:
-        """The groups of lexical precision, always from the training labels."""
+        """The groups of the precision of training labels with knowledge."""
         shares: list[float] = []
         for episode in training_episodes(self.opt):
             for turn in read_turns(episode, self.source):
-                shares += map(lexical_precision, turn.examples[:1])
+                if turn.passages:
+                    shares += map(lexical_precision, turn.examples[:1])
             if len(shares) >= SAMPLE:
                 break
         groups = terciles(shares)

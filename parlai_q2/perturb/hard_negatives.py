@@ -102,8 +102,12 @@ class HardNegatives:
             similar = [value + change for change in (-12, -7, -3, -1, 1, 2, 5, 9)]
         else:
             similar = [value + 1, value + 3, value * 2 + 1, max(0, value - 2)]
-        other = self.rng.choice([str(n) for n in similar if str(n) not in numbers])
-        return example.knowledge, example.response.replace(digits, other, 1)
+        others = [str(n) for n in similar if str(n) not in numbers]
+        if not others:
+            return None
+        other = self.rng.choice(others)
+        changed = re.sub(rf'\b{digits}\b', other, example.response, count=1)
+        return example.knowledge, changed
 
     def swap(self, example: Grounded) -> tuple[str, str] | None:
         """Swap two entities of one kind."""

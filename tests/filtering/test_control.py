@@ -4,6 +4,7 @@ import pytest
 
 from parlai_q2.claims import Score
 from parlai_q2.filtering.control import (
+    LOW,
     PrecisionGroups,
     control_tokens,
     first_person,
@@ -64,6 +65,11 @@ def test_the_three_tokens_of_a_response(response, label, tokens):
     found = control_tokens(Example(KNOWLEDGE, response), Score(0.9, label), GROUPS)
     speaker, precision, entailment = tokens.split()
     assert found == [f'<{speaker}>', f'<{precision}>', f'<{entailment}>']
+
+
+def test_a_response_without_knowledge_is_not_precise():
+    groups = PrecisionGroups(0.0, 0.0)
+    assert LOW in control_tokens(Example('', 'So do bees.'), None, groups)
 
 
 @pytest.mark.parametrize(

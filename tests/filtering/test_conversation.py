@@ -32,8 +32,9 @@ def test_the_first_speaker_keeps_all_fields_and_the_second_has_the_score():
 
 
 def test_knowledge_that_stood_in_a_text_becomes_a_field():
+    # An empty field is none.
     conversation_turns = episode(
-        ('__knowledge__ a b __endknowledge__ hi', None, 'x'), ('so', 'c', 'c')
+        ('__knowledge__ a b __endknowledge__ hi', '', 'x'), ('so', 'c', 'c')
     )
     (conversation,) = conversations(judged(conversation_turns))
     ((question_act, _),) = conversation['dialog']

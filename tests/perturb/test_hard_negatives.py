@@ -33,6 +33,11 @@ def test_a_year_stays_a_year_and_is_not_in_the_knowledge():
     assert year != '2003'
     assert 1980 < int(year) < 2030
     assert response == BEES.response.replace('2003', year)
+    # The 5 of another number stays, and so does a number that no other can replace.
+    parts = Grounded('It has 5 parts.', 'Since 2015, it has 5 parts.', ())
+    assert '2015' in maker().number(parts)[1]
+    zero = Grounded('They won 3 to 0 in round 1.', 'The other team had 0 goals.', ())
+    assert maker().number(zero) is None
 
 
 def test_two_entities_change_places():
