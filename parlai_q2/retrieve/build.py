@@ -23,7 +23,7 @@ from pathlib import Path
 from parlai_q2.errors import DocumentError, InputError
 from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import as_write_error, write_text
-from parlai_q2.models.encoder import TextEncoder, load_encoder
+from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import (
     Checksum,
     IndexSettings,

@@ -18,11 +18,17 @@ import numpy as np
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.models.encoder import SHIPPED_ENCODER, load_encoder
+from parlai_q2.retrieve.encoder import load_encoder
 from parlai_q2.retrieve.ranking import Bm25, Dense, Fused
 from parlai_q2.retrieve.readers import VERSION, ReadingProcess, check_packages
 from parlai_q2.retrieve.retriever import Hit, Retriever
-from parlai_q2.retrieve.search import QueryFrom, SearchBy, SearchSettings, make_query
+from parlai_q2.retrieve.search import (
+    SHIPPED_ENCODER,
+    QueryFrom,
+    SearchBy,
+    SearchSettings,
+    make_query,
+)
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS, split
 from parlai_q2.retrieve.store import Document, Store, searched_text
 from parlai_q2.retrieve.vectors import Vectors

@@ -16,9 +16,10 @@ from itertools import chain, islice
 
 import numpy as np
 
-from parlai_q2.models.encoder import SHIPPED_ENCODER, TextEncoder, load_encoder
+from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.readers.block import find_cells
 from parlai_q2.retrieve.retriever import Hit, check_search
+from parlai_q2.retrieve.search import SHIPPED_ENCODER
 from parlai_q2.retrieve.store import Store, searched_text
 from parlai_q2.retrieve.vectors import Vectors
 from parlai_q2.retrieve.words import chat_weight, find_literals, split_words

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.models.encoder import DPR_PASSAGES, DPR_QUESTIONS, SHIPPED_ENCODER
 from parlai_q2.options import Word
+from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
 from parlai_q2.text.selection import stems
 
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
@@ -35,8 +35,8 @@ _LEANS = re.compile(
 
 
 DEFAULT_PASSAGES = 5
-# The value of ``--encoder`` that names the shipped encoder.
-MINI = 'mini'
+# The value ``--encoder mini``, and the encoder that it names.
+MINI, SHIPPED_ENCODER = 'mini', 'shipped:q2_mini/retrieval'
 
 
 class SearchBy(Word):

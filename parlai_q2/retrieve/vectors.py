@@ -18,8 +18,8 @@ import numpy as np
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
-from parlai_q2.models.encoder import TextEncoder
 from parlai_q2.packages import import_package
+from parlai_q2.retrieve.encoder import TextEncoder
 from parlai_q2.retrieve.store import Store, searched_text
 
 if TYPE_CHECKING:

@@ -75,7 +75,6 @@ SETTINGS = {
     'denials': 'mentioned',
     'lists': 'reordered',
     'hours': 'completed',
-    'owners': 'near',
 }
 # A longer response is never read at once.
 RESPONSE_WORDS = 60

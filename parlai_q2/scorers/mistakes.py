@@ -21,7 +21,6 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
-from parlai_q2.scorers.checked import names_stranger
 from parlai_q2.text.agreement import index_amounts, unsupported_amounts
 from parlai_q2.text.amounts import Amount, find_amounts
 from parlai_q2.text.selection import (
@@ -210,8 +209,6 @@ def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
     if may_be_added and not reading.is_part and _is_added(reading.text, new):
         yield MistakeKind.ADDITION, reading.mark, None
     yield from _amounts(reading)
-    if stranger := names_stranger(reading.example.knowledge_text, reading.text):
-        yield MistakeKind.ADDITION, stranger, None
     if _denies(reading):
         yield MistakeKind.NEGATION, reading.mark, None
     # In what the knowledge is silent about, such words are seldom the mistake.

@@ -15,8 +15,7 @@ in the texts as they were given.
    ``as_read`` puts amounts (``restate``), hours (``complete_hours``) and lists
    (``reorder_lists``) as the premise has them. ``check_values`` limits what the model
    says of them: ``unsupported_amounts`` and others compare the statement with the whole
-   knowledge, and ``binds_otherwise`` and ``names_stranger`` read records back from the
-   sentences of stage 1.
+   knowledge, and ``binds_otherwise`` reads records back from the sentences of stage 1.
 """
 
 import logging

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from parlai_q2.text.selection import stems
-from parlai_q2.turns import Span
 
 # What joins statements. "So" and "because" say more than that both are true.
 _JOINT = re.compile(
@@ -49,7 +48,6 @@ _NEGATABLE = _MODALS | _AUXILIARIES | {'ca', 'wo'}
 _RELATIVE = frozenset('how that what where whether which who whom whose why'.split())
 # Longer subjects are most likely none.
 LONGEST_SUBJECT = 7
-_DETERMINER = re.compile(r'(?:the|an?|its|my|our|their|your)', re.I)
 # With fewer, a statement says too little to be read alone: "cats are not".
 LEAST_STEMS = 2
 
@@ -115,25 +113,6 @@ def _complete(part: str, before: str, joint: str, front: str) -> str | None:
     has_auxiliary = verb_before.takes_base and is_base
     subject = before[: verb_before.end if has_auxiliary else verb_before.start]
     return f'{subject.rstrip()} {part}'
-
-
-def find_subject(sentence: str) -> Span | None:
-    """
-    The words before the first verb of a sentence; None if it has no such verb.
-
-    >>> find_subject('The cost of delivery is 48 euros.').text
-    'The cost of delivery'
-    """
-    answer = _ANSWER.match(sentence)
-    start = place = answer.end() if answer else 0
-    while verb := _find_verb(sentence[place:]):
-        end = place + verb.start
-        subject = sentence[start:end].rstrip()
-        # "The cost" has a noun.
-        if not _DETERMINER.fullmatch(subject):
-            return Span(subject, start, end) if subject else None
-        place += verb.end
-    return None
 
 
 def _find_verb(clause: str) -> _Verb | None:

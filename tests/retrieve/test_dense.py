@@ -9,9 +9,9 @@ import transformers
 
 from parlai_q2.errors import InputError, ModelError
 from parlai_q2.models.converted.convert import write_converted
-from parlai_q2.models.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import Index, IndexSettings, in_memory
 from parlai_q2.retrieve.ranking import Dense, fuse_scores
 from parlai_q2.retrieve.retriever import Hit

@@ -126,26 +126,3 @@ def test_values_of_other_records_are_seen():
         'R-21 is owned by Dana Petrov, R-22 by Omar Haddad.',
     ):
         assert not binds_otherwise(text, reply), reply
-
-
-@pytest.mark.parametrize('preset', ['mini', 'base'])
-def test_an_amount_of_a_record_supports_nothing_that_the_record_lacks(preset):
-    wrongs = [
-        ('Course: Pottery | Price: 48 euros', 'The cost of delivery is 48 euros.'),
-        ('{"city": "Velmora", "founded": 1284}', 'The cathedral was built in 1284.'),
-        ('{"city": "Velmora", "altitude": "312 m"}', 'The tower is 312 m high.'),
-    ]
-    rights = [
-        ('Course: Pottery | Price: 48 euros', 'You pay 48 euros for it.'),
-        # "Grown-ups" are near to "adults".
-        (
-            'Swimming pool\nadults: 5.50 euros\nlength: 25 m',
-            'Grown-ups pay 5.50 euros.',
-        ),
-    ]
-    scorer = load_scorer('grounded_fast', preset)
-    scores = scorer.score([Example(*texts) for texts in (*wrongs, *rights)])
-    labels = [str(score.label) for score in scores]
-    assert labels == ['inconsistent'] * len(wrongs) + ['consistent'] * len(rights)
-    mistake = scores[0].claims[0].mistake
-    assert (str(mistake.kind), mistake.span.text) == ('addition', 'delivery')

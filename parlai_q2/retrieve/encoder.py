@@ -26,7 +26,6 @@ from parlai_q2.models.model_files import resolve
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 
-SHIPPED_ENCODER = 'shipped:q2_mini/retrieval'
 DPR_PASSAGES = 'facebook/dpr-ctx_encoder-single-nq-base'
 DPR_QUESTIONS = 'facebook/dpr-question_encoder-single-nq-base'
 # Long queries lose their beginning, long passages their end.
