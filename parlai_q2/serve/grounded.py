@@ -181,7 +181,7 @@ class GroundedChat:
             in_messages = request.source == KnowledgeOrigin.MESSAGES
             if found.declined and not in_messages:
                 return replace(request, source=source, is_declined=True)
-            if found.passages:
+            if found.passages and not found.declined:
                 prompt = self.settings.prompt
                 request = request.with_knowledge(found.passages, source, prompt)
             elif found.courtesy:

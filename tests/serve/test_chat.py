@@ -175,7 +175,8 @@ def test_documents_are_searched_and_the_model_is_told():
     [([QUESTION, *TOOL], True), (said('Be nice.')['messages'], False)],
 )
 def test_what_a_tool_found_is_used_where_no_document_answers(messages, is_asked):
-    documents = Documents(passages=(), declined=True)
+    # The nearest passages are found, too, even if they do not answer.
+    documents = Documents(passages=(Passage('Wasps sting.'),), declined=True)
     with proxied(replying(WRONG, RIGHT), grounder=documents) as (served, client):
         body = {'messages': messages}
         answer = client.post('/v1/chat/completions', json=body).json()
