@@ -26,8 +26,8 @@ def choose_pair(
     Choose the rows of the best and the worst candidate of a ranking.
 
     :param margin: the minimum difference of their scores after the guards.
-    :return: None if the best one is no good example (not consistent, a copy, generic),
-        or no other is worse by the margin.
+    :return: None if the best one is no good example (not consistent, or caught by a
+        guard), or no other is worse by the margin.
     """
     scored = [
         row
