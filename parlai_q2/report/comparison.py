@@ -240,6 +240,11 @@ def write_comparison(
     if is_uniform:
         settings = different_settings(old_signatures[0], new_signatures[0])
     changed_scores = overview.higher + overview.lower
+    for change in changes:
+        # What was withheld has no score that could differ.
+        if change['before']['abstained'] or change['after']['abstained']:
+            change |= {'difference': 0, 'flip': False, 'changed': False}
+            change['withheld'] = True
     for side in ('before', 'after'):
         sides = index_signatures([change[side] for change in changes], signatures)
         for change, entry in zip(changes, sides, strict=True):

@@ -33,6 +33,7 @@ STATUS_WORDS: Mapping[str, str] = {
 }
 # Those that are marked, the most severe last.
 MARKED = (Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED)
+_CONTEXT = 60  # characters beside a mark that stay when a text is shortened
 
 
 class Mark(NamedTuple):
@@ -118,19 +119,24 @@ def cut(text: str, marks: Iterable[Mark]) -> list[TextPiece]:
     return pieces
 
 
-def clip(pieces: Sequence[TextPiece], limit: int, context: int = 60) -> list[TextPiece]:
+def clip(pieces: Sequence[TextPiece], limit: int) -> list[TextPiece]:
     """
-    Shorten a text of more than so many characters, but for its marks and some context
-    on each side of them; each omission becomes a piece that says how long it was.
+    Shorten a text of more than so many characters, but for its titles, marks and some
+    context on each side of marks; each omission becomes a piece that says how long it
+    was.
     """
     if sum(len(piece.text) for piece in pieces) <= limit:
         return list(pieces)
-    if not any(piece.status for piece in pieces):
-        return _shorten(''.join(piece.text for piece in pieces), limit, 0)
     clipped: list[TextPiece] = []
+    if not any(piece.status in MARKED for piece in pieces):
+        for status, group in itertools.groupby(pieces, key=lambda piece: piece.status):
+            text = ''.join(piece.text for piece in group)
+            clipped += [TextPiece(text, status)] if status else _shorten(text, limit, 0)
+            limit = max(0, limit - len(text))
+        return clipped
     last = len(pieces) - 1
     for place, piece in enumerate(pieces):
-        head, tail = context * (place > 0), context * (place < last)
+        head, tail = _CONTEXT * (place > 0), _CONTEXT * (place < last)
         clipped += [piece] if piece.status else _shorten(piece.text, head, tail)
     return clipped
 

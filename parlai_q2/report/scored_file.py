@@ -55,15 +55,18 @@ def read_scored(path: Location) -> Iterator[tuple[Record, int]]:
     """
     Read the scored records or conversations of a file, or of a folder with the manifest
     that a run wrote: each with its response and its score, which has the signature, and
-    with its place in its file, from 1.
+    with its place in the file or folder, from 1.
     """
     if isinstance(path, Stdin):
         raise InputError(
             'Scores are read from files, not from the standard input. Save them first.'
         )
     if path.is_dir():
+        before = 0
         for shard in shards_in(path):
-            yield from read_scored(shard)
+            for record, place in read_scored(shard):
+                yield record, before + place
+            before += place
         return
     if not path.is_file():
         raise InputError(

@@ -162,13 +162,11 @@ def render_score(
     return lines.text()
 
 
-def render_candidates(ranking: Ranking | None, colour: bool, width: int = 80) -> str:
+def render_candidates(ranking: Ranking, colour: bool, width: int = 80) -> str:
     """
     Render the candidates of a ranking, and why the first was chosen; parameters as for
     :func:`render_score`.
     """
-    if ranking is None:
-        return 'no candidates'
     lines = Lines(colour, width)
     for rank, candidate in enumerate(ranking.candidates, start=1):
         _add_candidate_block(lines, rank, candidate, ranking)

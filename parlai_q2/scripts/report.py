@@ -3,6 +3,7 @@
 or of world logs; or a page that compares two such files.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def run(opt: Options) -> Path:
             'Which scores? Give a file: parlai_q2 report scores.jsonl '
             '--outfile report.html'
         )
-    stem = '_to_'.join(Path(infile.name).stem for infile in infiles)
+    titles = [os.path.basename(os.path.abspath(str(infile))) for infile in infiles]
+    stem = '_to_'.join(Path(title).stem for title in titles)
     # The output is beside the input, or in the current folder for an input from a URL.
     last = infiles[-1]
     folder = last.parent if isinstance(last, Path) else Path()
@@ -81,15 +83,14 @@ def run(opt: Options) -> Path:
     runs = [_read(infile, label, fields) for infile in infiles]
     with as_write_error(outfile, ANOTHER):
         if len(runs) == 1:
-            write_page(runs[0], outfile, '', infiles[0].name, fields)
+            write_page(runs[0], outfile, '', titles[0], fields)
             whole = measure_group('all', runs[0])
             log.info(f'{sentence(describe_rate(whole))}')
             if whole.agreement:
                 log.info(sentence(describe_agreement(whole.agreement)))
         else:
-            before, after = map(str, infiles)
-            if infiles[0].name != infiles[1].name:
-                before, after = infiles[0].name, infiles[1].name
+            same = titles[0] == titles[1]
+            before, after = map(str, infiles) if same else titles
             write_comparison(runs[0], runs[1], outfile, (before, after))
     counts = ' and '.join(count_noun(len(entries), 'response') for entries in runs)
     log.info(f'Wrote {outfile}: {counts}.')

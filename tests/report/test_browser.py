@@ -4,10 +4,11 @@ import time
 
 import pytest
 
+from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.report import write_report
 from tests.report.browser import OPEN_ROWS
 from tests.report.contrast import faint
-from tests.report.samples import HOSTILE, marks, reranked, scored, simple
+from tests.report.samples import HOSTILE, answer, marks, reranked, scored, simple
 
 FIRST_MARK = 'tr.response mark.contradicted'
 
@@ -108,6 +109,29 @@ def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     assert 'beam, nucleus' in table
     assert '-1.25' in table
     assert 'delayedbeam' in table
+
+
+def test_a_mark_of_the_response_leads_to_its_own_line_alone(browser, tmp_path):
+    record = scored()
+    row = {**record, 'text': record['response'], 'chosen': True, 'first': True}
+    browser.goto(write_report([{**record, 'rerank': [row]}], tmp_path / 'page.html'))
+    browser.click('.toggle')
+    browser.click('.detail summary')
+    browser.click('.candidates .toggle')
+    browser.click(FIRST_MARK)
+    assert browser.count('.evidence tbody tr') == 6
+    assert browser.count('tr.picked') == 1
+    assert browser.count('.candidates tr.picked') == 0
+
+
+@pytest.mark.parametrize('before, more', [(490, 615), (480, 605)])
+def test_what_a_row_leaves_out_is_counted(browser, tmp_path, before, more):
+    response = f'{"a" * before}WRONG{"b" * 600}'
+    claim = Claim(answer(response, 'WRONG'), 0.1, Status.UNSUPPORTED)
+    score = Score(0.1, Label.INCONSISTENT, (claim,)).to_dict()
+    record = simple(1, response=response) | score
+    browser.goto(write_report([record], tmp_path / 'page.html'))
+    assert browser.text('td.said').endswith(f' … {more} more')
 
 
 def test_a_difference_that_rounds_to_zero_has_no_sign(browser, tmp_path):

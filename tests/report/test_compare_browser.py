@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.report.comparison import write_comparison
 from tests.report.runs import entries, rescored, two_runs
-from tests.report.samples import HOSTILE, marks, scored, simple
+from tests.report.samples import HOSTILE, marks, reranked, scored, simple
 
 
 def written(folder, before, after, **kwargs):
@@ -87,3 +87,21 @@ def test_the_replies_of_two_systems_are_read_in_the_row_and_named_in_words(
     browser.click('td.said .one-of-two:last-child .unsupported')
     assert browser.texts('tr.picked td:first-child') == ['Canada']
     assert browser.complaints() == []
+
+
+def test_long_replies_of_two_systems_can_both_be_read(browser, tmp_path):
+    before, after = ([simple(1, response=f'{"so " * 200}{n}.')] for n in ('one', 'two'))
+    browser.goto(written(tmp_path, before, after))
+    browser.click('.toggle')
+    assert [text[-4:] for text in browser.texts('.choice .text')] == ['one.', 'two.']
+
+
+def test_a_withheld_reply_is_no_change(browser, tmp_path):
+    before = [reranked(id=name, score=0.9) for name in 'ab']
+    after = [reranked(id='a'), reranked(id='b', response="I'm not sure about that.")]
+    browser.goto(written(tmp_path, before, after))
+    assert browser.text('#status') == '1 to 1 of 1 (of 2 in all)'
+    browser.choose('moved', 'lower')
+    assert browser.text('#status') == 'None of 2 responses match.'
+    browser.choose('moved', 'withheld')
+    assert browser.texts('td.change') == ['no reply']

@@ -11,12 +11,13 @@ from parlai_q2.report.entries import (
     chosen_knowledge,
     clip,
     cut,
+    knowledge_pieces,
     list_sources,
     read_entry,
 )
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
-from parlai_q2.turns import Span, passages_of
+from parlai_q2.turns import Passage, Span, passages_of
 from tests.report.samples import scored, simple
 
 CLAIM = scored()['claims'][0]
@@ -172,9 +173,17 @@ def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():
         TextPiece('86', BAD, (1,)),
         TextPiece(' w' * 500),
     ]
-    clipped = clip(pieces, limit=100, context=10)
+    clipped = clip(pieces, limit=300)
     assert clipped[2:-2] == pieces[1:-1]
     text = ''.join(p.text for p in clipped)
-    assert len(text) < 100
+    assert len(text) < 200
     assert text.count('characters ...]') == 2
-    assert '[... 992 characters ...]' in text
+    assert '[... 942 characters ...]' in text
+
+
+def test_a_clipped_text_without_marks_keeps_its_titles_and_its_beginning():
+    passages = (Passage('alpha ' * 40, 'One'), Passage('beta ' * 40, 'Two'))
+    clipped = clip(knowledge_pieces(passages, None), limit=100)
+    assert [piece.text for piece in clipped if piece.status] == ['One: ', 'Two: ']
+    assert len(clipped[1].text) > 80
+    assert len(clipped) == 5

@@ -144,6 +144,18 @@ def test_world_logs_of_the_reranking_agent_are_read(tmp_path, warnings):
     assert 'reranked without scores' in warnings[1]
 
 
+def test_the_places_of_a_folder_go_on_from_file_to_file(tmp_path, monkeypatch):
+    shards = []
+    for name in ('a.jsonl', 'b.jsonl'):
+        path = write_lines(tmp_path / name, *(simple(n, id=None) for n in range(2)))
+        shards.append({'file': name, 'bytes': path.stat().st_size, 'records': 2})
+    (tmp_path / 'manifest.json').write_text(json.dumps({'shards': shards}))
+    monkeypatch.chdir(tmp_path)
+    page = run_command('report', '.')
+    assert page.name == f'{tmp_path.name}.html'
+    assert [entry['id'] for entry in page_data(page)['entries']] == ['1', '2', '3', '4']
+
+
 # --- two files
 
 

@@ -21,12 +21,15 @@ function detailOf(change, pick) {
   const { before, after } = change;
   const box = el('div', { class: 'detail' });
   const long = plain(after.response).length > CLIP;
+  // Only the same response is above in full.
+  const clipped = long && !change.other;
   if (long) {
     box.append(section('Response',
       scrolling('Response', marked(after.response, after.claims, pick))));
   }
   box.append(section(`${FIRST} and ${SECOND.toLowerCase()}`, el('div', { class: 'pair' },
-    sideOf(`${FIRST}: ${names[0]}`, before, long), sideOf(`${SECOND}: ${names[1]}`, after, long))));
+    sideOf(`${FIRST}: ${names[0]}`, before, clipped),
+    sideOf(`${SECOND}: ${names[1]}`, after, clipped))));
   box.append(section(`Evidence, ${FIRST.toLowerCase()}`, evidence(before)));
   // Where the lines of a mark are highlighted.
   box.append(section(`Evidence, ${SECOND.toLowerCase()}`,
@@ -67,7 +70,7 @@ const side = (name, of) => ({ name, key: (c) => of(c).score, kind: 'number side'
 // To add a column, add it here.
 const columns = [
   { name: 'Change', key: (c) => c.difference, kind: 'number change', cell: (c) => [
-    el('span', { class: way(c.difference) }, signed(c.difference)),
+    el('span', { class: way(c.difference) }, c.withheld ? 'no reply' : signed(c.difference)),
     c.flip ? el('span', { class: 'badge' }, 'new label') : null] },
   side(FIRST, (c) => c.before),
   side(SECOND, (c) => c.after),
@@ -83,7 +86,8 @@ const moves = {
   flip: (c) => c.flip,
   higher: (c) => c.difference > 0,
   lower: (c) => c.difference < 0,
-  level: (c) => !c.changed,
+  level: (c) => !c.changed && !c.withheld,
+  withheld: (c) => c.withheld,
 };
 
 byId('class-control').hidden = !classed;
@@ -99,7 +103,8 @@ showTable({
   filters: [
     { id: 'moved', options: [...(changes.some((c) => c.changed) ? [['changed', 'changed']] : []),
       ['', 'all'], ['flip', 'new label'],
-      ['higher', 'higher'], ['lower', 'lower'], ['level', 'unchanged']],
+      ['higher', 'higher'], ['lower', 'lower'], ['level', 'unchanged'],
+      ...(changes.some((c) => c.withheld) ? [['withheld', 'no reply']] : [])],
       fits: (c, value) => moves[value](c) },
     { id: 'label', options: choicesOf(changes.map((c) => c.before.label)),
       fits: (c, value) => c.before.label === value },

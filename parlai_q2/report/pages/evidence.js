@@ -30,7 +30,9 @@ function opening(toggle, box, fill) {
 // Highlight the lines of a mark, in the evidence of a box.
 function pickLines(box, places) {
   const lines = [...box.querySelectorAll('table.evidence tbody tr')];
-  const picked = lines.filter((line) => places.includes(Number(line.dataset.claim)));
+  const own = (line) => box.matches('.of-candidate') || !line.closest('.candidates');
+  const picked = lines.filter((line) => own(line)
+    && places.includes(Number(line.dataset.claim)));
   lines.forEach((line) => line.classList.toggle('picked', picked.includes(line)));
   picked[0].focus();
 }

@@ -61,8 +61,9 @@ function marked(pieces, claims, onPick, limit = Infinity) {
     if (onPick && places.length) makeButton(mark, () => onPick(places));
     box.append(mark);
   }
-  if (left < 0) {
-    box.append(el('span', { class: 'note' }, ` … ${(-left).toLocaleString('en')} more`));
+  const more = plain(pieces).length - limit;
+  if (more > 0) {
+    box.append(el('span', { class: 'note' }, ` … ${more.toLocaleString('en')} more`));
   }
   if (!pieces.length) box.append(el('span', { class: 'note' }, '(empty)'));
   return box;
