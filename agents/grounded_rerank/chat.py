@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai.core.message import Message
@@ -106,10 +107,11 @@ def answer_command(
         return _answer_search(command.argument, knowledge, width)
     if last_reply is None:
         return 'Nothing has been said yet.'
+    ranking, text = Ranking.from_dict(last_reply), str(last_reply['text'])
     if command.name == Name.CANDIDATES:
-        return render_candidates(Ranking.from_dict(last_reply), colour, width)
-    ranking = Ranking.from_dict(last_reply)
-    return _answer_why(ranking, str(last_reply['text']), colour, width)
+        ranking = replace(ranking, abstain=text != ranking.chosen.text)
+        return render_candidates(ranking, colour, width)
+    return _answer_why(ranking, text, colour, width)
 
 
 def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:

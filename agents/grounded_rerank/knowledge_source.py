@@ -85,9 +85,10 @@ class AgentKnowledge(EpisodeKnowledge):
     def typed_text(self) -> str:
         """The typed knowledge, in the form that :func:`read_typed` reads."""
         return '\n\n'.join(
-            f'{passage.title} {TOKEN_KNOWLEDGE} {passage.text}'
-            if passage.title
-            else passage.text
+            '\n'.join(
+                f'{passage.title} {TOKEN_KNOWLEDGE} {line}' if passage.title else line
+                for line in passage.text.split('\n')
+            )
             for passage in self.typed
         )
 
