@@ -231,18 +231,19 @@ class GroundedChat:
         unscored = request.unscored or find_unscored(choices[0])
         if unscored == Unscored.EMPTY and readable:
             unscored = None
+        candidates = list(map(_candidate, readable))
         if unscored is None and request.courtesy:
-            texts = [visible_text(choice['message']) for choice in readable]
-            polite = [c for c, t in zip(readable, texts, strict=True) if only_greets(t)]
+            polite = [c for c in candidates if only_greets(c.text)]
             if len(polite) >= request.choices:
-                choices, unscored = polite, Unscored.SMALL_TALK
+                candidates, unscored = polite, Unscored.SMALL_TALK
             else:
+                texts = [candidate.text for candidate in candidates]
                 request = await self._search_replies(request, texts)
                 unscored = request.unscored
+            choices = list(map(_choice, candidates))
         if unscored is not None:
             completion = _with_choices(completion, choices[: request.choices])
             return ChatAnswer(completion, request.source, unscored=unscored)
-        candidates = list(map(_candidate, readable))
         ranking = await self.rank(Pool(request.passages, candidates, request.history))
         score = ranking.chosen.score
         if request.courtesy and score is not None and score.label == Label.GENERIC:

@@ -28,7 +28,7 @@ from parlai_q2.serve.answers import (
 from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.request import ChatRequest, Unscored, find_unscored
 from parlai_q2.text.messages import Reply, split_message
-from parlai_q2.text.sentences import sentences
+from parlai_q2.text.sentences import may_go_on, sentences
 from parlai_q2.turns import Span, as_field
 
 THOUGHTS, NOTHING = 'reasoning_content', Reply('')
@@ -202,7 +202,11 @@ class _Reply:
             # What came so far may be thoughts, whose end has a tag.
             return
         spans, offset = sentences(self.visible[self.scored_end :]), self.scored_end
-        for span in spans if is_complete else spans[:-1]:
+        if not is_complete:
+            last = spans.pop().text if spans else ''
+            if spans and may_go_on(spans[-1].text, last):
+                spans.pop()
+        for span in spans:
             ranking = await self._rank(span.text)
             score = ranking.chosen.score
             self.scored_end = offset + span.end

@@ -100,6 +100,14 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
     return bool(number or _NO_END.search(before))
 
 
+def may_go_on(sentence: str, after: str) -> bool:
+    """
+    Whether a sentence of a growing text may turn out to go on: what is there after "at
+    5 p.m." is too short to tell.
+    """
+    return bool(_MEASURE.search(sentence)) and len(after.split()) < 3
+
+
 def pieces(text: str, max_words: int = LONGEST) -> list[Span]:
     """The sentences of a text, those of more than ``max_words`` words cut."""
     return [

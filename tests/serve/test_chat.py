@@ -198,6 +198,7 @@ class Library:
 
 
 GREETING, CLAIM = 'Hello! How can I help you?', 'Hello! We are open until 5 am.'
+PARTS = {'role': 'assistant', 'content': [{'type': 'text', 'text': GREETING}]}
 
 
 @pytest.mark.parametrize('stream', [False, True])
@@ -205,6 +206,8 @@ GREETING, CLAIM = 'Hello! How can I help you?', 'Hello! We are open until 5 am.'
     'replies, abstain_below, text, reason, label',
     [
         ((CLAIM, GREETING), 0.5, GREETING, 'small talk', None),
+        ((f'<think>A greeting.</think> {GREETING}',), 0.5, GREETING, 'small', None),
+        (({'message': PARTS},), 0.5, GREETING, 'small talk', None),
         ((CLAIM,), 0.5, 'Good day!', 'abstained: the score', 'inconsistent'),
         ((CLAIM,), None, CLAIM, 'best score', 'inconsistent'),
         ((RIGHT, CLAIM), 0.5, RIGHT, 'best score', 'consistent'),

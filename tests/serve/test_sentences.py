@@ -60,6 +60,8 @@ def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, gro
         ),
         ([BEES], f'Ça va ! {RIGHT}', f'Ça va ! {RIGHT}', 'each sentence was scored'),
         ([BEES], 'Bees live in trees.', 'No idea.', 'stopped'),
+        # One sentence, which until its last words looks like two.
+        (['It opens at 5 p.m. May 3.'], 'It opens at 5 p.m. May 9.', 'No idea.', 'sto'),
     ],
 )
 def test_streamed_sentences_are_withheld_as_whole_replies_are(
@@ -68,7 +70,9 @@ def test_streamed_sentences_are_withheld_as_whole_replies_are(
     # As a model does whose language is another.
     monkeypatch.setattr(PrecisionScorer, 'can_read', lambda _, text: text.isascii())
     model = replying(reply)
-    deltas, grounding, _ = stream_by_sentences(model, *knowledge, abstain_below=0.9)
+    deltas, grounding, _ = stream_by_sentences(
+        model, *knowledge, abstain_below=0.9, times=2
+    )
     assert joined_field(deltas) == text
     assert grounding['reason'].startswith(reason)
     assert grounding['abstained'] == (text == 'No idea.')
