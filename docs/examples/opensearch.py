@@ -41,4 +41,4 @@ class OpenSearch:
         fields = entry['_source']
         source = Source(fields.get('file', ''))
         passage = Passage(fields['text'], fields.get('title', ''), source)
-        return Hit(passage, entry['_score'], int(entry['_id']))
+        return Hit(passage, entry['_score'])

@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from parlai_q2 import Reranker
+from parlai_q2.errors import Q2Error
 
 reranker = Reranker(explain=None)
 one_at_a_time = CapacityLimiter(1)
@@ -35,4 +36,12 @@ async def choose(request):
     return JSONResponse(ranking)
 
 
-app = Starlette(routes=[Route('/', choose, methods=['POST'])], lifespan=lifespan)
+async def refuse(request, error):
+    return JSONResponse({'error': str(error)}, 400)
+
+
+app = Starlette(
+    routes=[Route('/', choose, methods=['POST'])],
+    exception_handlers={kind: refuse for kind in (Q2Error, KeyError, ValueError)},
+    lifespan=lifespan,
+)

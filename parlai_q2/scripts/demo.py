@@ -16,6 +16,7 @@ from parlai_q2.claims import Score
 from parlai_q2.cli import log
 from parlai_q2.cli.commands import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
+from parlai_q2.io.write import ANOTHER, as_write_error, writable
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options
 from parlai_q2.report import render_score, use_colour, write_report
@@ -57,13 +58,16 @@ def run(opt: Options) -> Path:
     name, turns = opt['choose'], opt['turns']
     if turns < 0:
         raise ConfigError(f'--turns is {turns}; it must be at least 0.')
+    outfile = Path(opt['outfile'])
+    writable(outfile)
     began, scorer = time.monotonic(), load_scorer(name)
     records = list(evaluate(scorer))
     if turns and has_parlai():
         records = [*rerank(name, turns), *records]
     elif turns:
         log.warning(f'Reranking replies of a model needs ParlAI. {how_to_install()}')
-    page = write_report(records, opt['outfile'], title='parlai_q2 demo')
+    with as_write_error(outfile, ANOTHER):
+        page = write_report(records, outfile, title='parlai_q2 demo')
     seconds = time.monotonic() - began
     show(f'\nThe evidence of all {len(records)} responses: {page}')
     show(f'Done in {seconds:.0f} s.')

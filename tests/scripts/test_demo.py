@@ -3,7 +3,7 @@ import re
 import pytest
 
 from parlai_q2.cli.commands import run_command
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.scripts import demo
 from tests.files import page_data
 
@@ -51,6 +51,7 @@ def test_scores_responses_without_parlai(tmp_path, monkeypatch):
     [
         (['--choose', 'overlop'], UnknownNameError, "Did you mean 'overlap'"),
         (['--turns', '-1'], ConfigError, 'must be at least 0'),
+        (['--outfile', '.'], InputError, 'is a folder'),
     ],
 )
 def test_wrong_options_are_a_clear_error(arguments, error, problem):
