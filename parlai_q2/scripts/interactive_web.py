@@ -87,10 +87,15 @@ class AgentConversation:
         return typed_text
 
     def state(self) -> JsonObject:
-        """The agent's name, the knowledge that was typed, and all turns so far."""
+        """
+        The agent's name, the knowledge that was typed, whether turns can get more
+        evidence than they come with, and all turns so far.
+        """
+        reranker = getattr(self.agent, 'reranker', None)
         return {
             'model': self.agent.id,
             'knowledge': self.knowledge,
+            'explains': getattr(reranker, 'explainer', None) is not None,
             'turns': self.turns,
         }
 
@@ -102,20 +107,17 @@ class AgentConversation:
         """
         if knowledge is not None and self.knowledge is not None:
             self.agent.knowledge.typed = read_typed(knowledge)
-        history = getattr(self.agent, 'history', None)
-        # The history's lists grow in place.
-        before = {
-            name: list(value) if isinstance(value, list) else value
-            for name, value in getattr(history, '__dict__', {}).items()
-        }
+        parts = (getattr(self.agent, name, None) for name in ('history', 'knowledge'))
+        memory = [vars(part) for part in parts if hasattr(part, '__dict__')]
+        before = list(map(_copy_fields, memory))
         try:
             self.agent.observe(Message({'text': text, 'episode_done': False}))
             reply = self.agent.act()
             turn = read_turn(text, reply)
         except Exception:
             logging.error(traceback.format_exc())
-            if history is not None:
-                vars(history).update(before)
+            for fields, values in zip(memory, before, strict=True):
+                fields.update(values)
             raise
         self.turns.append(turn)
         self._exchanges.append((text, reply))
@@ -130,8 +132,12 @@ class AgentConversation:
             self.turns[number - 1] = read_turn(text, reply)
         return self.turns[number - 1]
 
-    def reset(self) -> JsonObject:
+    def reset(self) -> None:
         """Start a new conversation without a trace of the last one."""
         self.agent.reset()
         self.turns, self._exchanges = [], []
-        return self.state()
+
+
+def _copy_fields(fields: JsonMapping) -> JsonObject:
+    # Lists grow in place.
+    return {n: [*v] if isinstance(v, list) else v for n, v in fields.items()}

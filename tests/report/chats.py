@@ -80,7 +80,7 @@ class Scripted:
         self.turns: list[dict[str, Any]] = []
 
     def state(self) -> dict[str, Any]:
-        shown = {'knowledge': self.knowledge, 'turns': self.turns}
+        shown = {'knowledge': self.knowledge, 'turns': self.turns, 'explains': True}
         return {'model': 'Scripted <b>', **shown}
 
     def interact(self, text: str, knowledge: str | None) -> dict[str, Any]:
@@ -99,11 +99,10 @@ class Scripted:
             self.turns[number - 1] = turn
         return turn
 
-    def reset(self) -> dict[str, Any]:
+    def reset(self) -> None:
         self.turns = []
         if self.knowledge is not None:
             self.knowledge = ''
-        return self.state()
 
     def reply(self, text: str) -> dict[str, Any]:
         if text == 'fail':

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.report.chats import Scripted, served
+from tests.report.chats import Scripted, ask, served
 from tests.report.contrast import faint
 from tests.report.samples import HOSTILE
 
@@ -195,14 +195,44 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     assert chat.host.conversation.knowledge == 'A passage.'
 
 
-def test_words_that_were_marked_after_the_reply_are_shown(opened):
+def test_a_page_that_missed_a_reset_shows_the_new_conversation(opened, chat):
+    know(opened, 'A passage.')
+    say(opened, 'one')
+    ask(chat, 'POST', '/reset', {})
+    say(opened, 'two')
+    assert 'send your message again' in opened.text('#problem')
+    assert opened.count('.turn') == 0
+    fields = '["knowledge", "message"].map(id => document.getElementById(id).value)'
+    assert opened.js(fields) == ['', 'two']
+    opened.press('Enter')
+    opened.wait_for(f"{IS_READY} && document.querySelector('.turn')")
+    assert opened.text(f'{LAST} .said').endswith('two')
+
+
+def test_the_page_of_a_proxy_in_place_of_an_answer_is_named(opened):
+    opened.js("window.fetch = async () => new Response('<html>', {status: 504})")
+    say(opened, 'Who is she?')
+    assert opened.text('#problem') == 'The server answered 504.'
+
+
+def test_words_that_were_marked_after_the_reply_are_shown(opened, chat):
+    go_on, evidence = threading.Event(), chat.host.conversation.evidence
+
+    def slow(number):
+        assert go_on.wait(20)
+        return evidence(number)
+
+    chat.host.conversation.evidence = slow
     say(opened, 'explain later')
+    opened.js(f"document.querySelector('{LAST} summary').focus()")
+    go_on.set()
     opened.wait_for(f"document.querySelector('{LAST} mark') !== null")
     assert opened.text(f'{LAST} mark') == '1985'
     assert opened.js(f"document.querySelector('{LAST} mark').title") == (
         'not in the knowledge'
     )
     assert opened.count('.looking') == 0
+    assert opened.js('document.activeElement.innerText') == 'Evidence'
     opened.click(f'{LAST} mark')
     assert 'not in the knowledge' in opened.text('tr.picked')
 

@@ -43,11 +43,18 @@ def test_a_conversation(server):
         'model': 'Scripted <b>',
         'knowledge': 'K',
         'turns': [body['turn']],
+        'explains': True,
         'conversation': number,
     }
     assert ask(server, 'GET', '/conversation')[2] == state
     new = {**state, 'knowledge': '', 'turns': [], 'conversation': number + 1}
     assert ask(server, 'POST', '/reset', {})[2] == new
+    # A page that still shows the old conversation.
+    late = {'text': 'Who?', 'conversation': number}
+    status, _, body = ask(server, 'POST', '/interact', late)
+    assert status == 410
+    assert 'send your message again' in body['error']
+    assert server.host.conversation.turns == []
 
 
 @contextmanager
@@ -133,6 +140,7 @@ def test_the_page_comes_with_its_policies(server):
         ({'text': ' \n'}, 'The message is empty.'),
         ({'text': 3}, 'text must be a string.'),
         ({'text': 'a', 'knowledge': ['b']}, 'knowledge must be a string.'),
+        ({'text': 'a', 'conversation': '1'}, 'conversation must be a whole number.'),
         ({'text': 'a' * (MAX_TEXT + 1)}, 'has 8,001 characters; at most 8,000 are'),
         ({'text': 'a', 'knowledge': 'b' * (MAX_KNOWLEDGE + 1)}, 'at most 20,000'),
     ],

@@ -55,7 +55,7 @@ def test_the_field_and_the_command_are_one(chat):
     assert found['turn']['candidates'] == []
     assert chat.interact('/knowledge clear', 'typed')['knowledge'] == ''
     assert chat.interact('1 2', 'again\nwith lines')['knowledge'] == 'again\nwith lines'
-    two = 'Tea __knowledge__ 1 2 3\n\n4 5 6'
+    two = 'Tea __knowledge__ 1 2\nTea __knowledge__ 3\n\n4 5 6'
     found = chat.interact('1 2', two)
     assert found['knowledge'] == two
     # Passages stay apart: the page names the one that evidence is in.
@@ -80,7 +80,9 @@ def test_knowledge_and_commands_stay_out_of_the_history(chat, agent):
 
 def test_a_new_conversation_knows_nothing_of_the_last(chat, agent):
     chat.interact('1 2', 'field')
-    assert chat.reset() == {'model': 'GroundedRerank', 'knowledge': '', 'turns': []}
+    chat.reset()
+    state = {'model': 'GroundedRerank', 'knowledge': '', 'turns': []}
+    assert chat.state() == {**state, 'explains': False}
     assert agent.history.history_strings == []
 
 
@@ -95,6 +97,7 @@ def test_chats_with_agents_that_do_not_rerank():
 
 
 def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
+    monkeypatch.setattr(agent.knowledge.source, 'delimiter', '\n')
     with monkeypatch.context() as patch:
 
         def fail(*_):
@@ -102,11 +105,11 @@ def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
 
         patch.setattr(agent.reranker.chooser, 'score', fail)
         with pytest.raises(RuntimeError, match='out of memory'):
-            chat.interact('1 2', 'field')
+            chat.interact('3 4\n1 2')
     # As if it had not been said.
     assert agent.history.history_strings == agent.history.history_raw_strings == []
-    assert chat.interact('1 2', 'field')['number'] == 1
-    assert agent.history.history_strings[0] == '1 2'
+    assert chat.interact('1 2', 'field')['turn']['knowledge'] == [['field']]
+    assert agent.history.history_strings[0] == 'field\n1 2'
     assert len(agent.history.history_strings) == 2
 
 

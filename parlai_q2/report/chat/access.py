@@ -149,16 +149,20 @@ def _is_address(name: str | None) -> bool:
     return True
 
 
-def read_message(body: bytes) -> tuple[str, str | None]:
+def read_message(body: bytes) -> tuple[str, str | None, int | None]:
     """
     The text of a message, and the knowledge that came with it, or None; both stripped,
-    and with lone surrogates, which no model can read, replaced.
+    and with lone surrogates, which no model can read, replaced; and the number of its
+    conversation, or None.
     """
     message = _object(body, 'text and, optionally, knowledge')
     text = _text(message, 'text', MAX_TEXT)
     if not text:
         refuse(400, 'The message is empty.')
-    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+    conversation = message.get('conversation')
+    if conversation is not None and type(conversation) is not int:
+        refuse(400, 'conversation must be a whole number.')
+    return text, _text(message, 'knowledge', MAX_KNOWLEDGE), conversation
 
 
 def read_place(body: bytes) -> tuple[int, int]:

@@ -2,15 +2,18 @@
 Answers the requests of the browser chat.
 
     GET  /              the page
-    GET  /conversation  {model, knowledge, turns, conversation}
-    POST /interact      {text, knowledge}: {turn, number, knowledge, conversation}
+    GET  /conversation  {model, knowledge, explains, turns, conversation}
+    POST /interact      {text, knowledge, conversation}:
+                        {turn, number, knowledge, conversation}
     POST /evidence      {number, conversation}: {turn}, with its evidence
     POST /reset         {}: as /conversation
 
 Knowledge that is null stays as it is; in an answer, the model takes none. The number
-``conversation`` changes with each reset. While a message is being replied to, others
-are refused, and all else waits. A refusal or a failure is ``{error}``, a message for
-the user.
+``conversation`` changes with each reset; a message to another than the present one is
+refused (410), and one without the number is to the present one. ``explains`` tells
+whether a turn may have evidence that is not shown yet. While a message is being replied
+to, others are refused, and all else waits. A refusal or a failure is ``{error}``, a
+message for the user.
 """
 
 import asyncio
@@ -59,8 +62,8 @@ class ServedConversation(Protocol):
     def evidence(self, number: int) -> State:
         """Find the evidence of a turn, counted from 1, and return the turn."""
 
-    def reset(self) -> State:
-        """Start a new conversation and return its state."""
+    def reset(self) -> None:
+        """Start a new conversation."""
 
 
 class ChatHost:
@@ -79,12 +82,20 @@ class ChatHost:
         """What a newly opened page shows, once the reply under way is there."""
         return await self._run(self._state)
 
-    async def interact(self, text: str, knowledge: str | None) -> State:
+    async def interact(
+        self, text: str, knowledge: str | None, conversation: int | None
+    ) -> State:
         """Send a message and get the reply, unless another one is being written."""
         if self._is_replying:
             refuse(409, 'Another reply is being written. Send your message after it.')
 
         def reply() -> State:
+            if conversation not in (None, self._number):
+                refuse(
+                    410,
+                    'Another page has begun a new conversation, which is shown now. '
+                    'Check the knowledge and send your message again.',
+                )
             turn = self.conversation.interact(text, knowledge)
             return {**turn, 'conversation': self._number}
 
@@ -146,8 +157,8 @@ def make_app(host: ChatHost, page: str, access: Access) -> ASGIApp:
         return JSONResponse(await host.state())
 
     async def interact(request: Request) -> Response:
-        text, knowledge = read_message(await read_body(request))
-        return JSONResponse(await host.interact(text, knowledge))
+        message = read_message(await read_body(request))
+        return JSONResponse(await host.interact(*message))
 
     async def find_evidence(request: Request) -> Response:
         place = read_place(await read_body(request))

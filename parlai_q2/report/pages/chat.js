@@ -3,6 +3,7 @@ let model = '';
 let conversation = 0; // its number, which changes when a new conversation begins
 let turns = 0; // how many turns of the conversation this page shows
 let knowledge = null; // the model's knowledge, as last reported; null if it takes none
+let explains = true; // whether evidence can be asked for
 let busy = false;
 
 const LONG = 5000; // characters of knowledge
@@ -23,9 +24,12 @@ async function ask(path, message) {
     headers: { ...headers, 'Content-Type': 'application/json' },
     body: JSON.stringify(message),
   };
-  const found = await fetch(path, post || { headers }).then((answer) => answer.json())
+  const answer = await fetch(path, post || { headers })
     .catch(() => { throw new Error(GONE); });
-  if (found.error) throw new Error(found.error);
+  // A proxy in front may answer without JSON.
+  const found = await answer.json().catch(() => ({
+    error: answer.ok ? GONE : `The server answered ${answer.status}.` }));
+  if (found.error) throw Object.assign(new Error(found.error), { status: answer.status });
   return found;
 }
 
@@ -122,7 +126,7 @@ function show(turn, number) {
 // Whether a reply was scored, but comes without the reasons.
 function wantsEvidence(turn) {
   const chosen = turn.candidates.find((c) => c.chosen);
-  return chosen && chosen.score !== null && !asked(chosen.claims).length && !chosen.explained;
+  return explains && chosen && chosen.score !== null && !asked(chosen.claims).length && !chosen.explained;
 }
 
 // Find the evidence of a turn that is shown already, and show the turn with it.
@@ -132,9 +136,11 @@ async function explain(node, number) {
   try {
     const { turn } = await ask('/evidence', { number, conversation });
     const opened = [...node.querySelectorAll('details')].map((box) => box.open);
+    const focused = [...node.querySelectorAll('summary')].indexOf(document.activeElement);
     const reply = replyOf(turn);
     node.querySelector('.reply').replaceWith(reply);
     reply.querySelectorAll('details').forEach((box, i) => { box.open = opened[i]; });
+    reply.querySelectorAll('summary')[focused]?.focus();
   } catch (problem) {
     note.textContent = `No evidence: ${problem.message}`;
   }
@@ -145,6 +151,7 @@ async function explain(node, number) {
 function draw(state, sent = null) {
   model = state.model;
   conversation = state.conversation;
+  explains = state.explains;
   turns = state.turns.length;
   takeKnowledge(state.knowledge, sent);
   byId('grounds').hidden = state.knowledge === null;
@@ -222,14 +229,19 @@ async function tell(text) {
   const changed = knowledge !== null && sent.trim() !== knowledge;
   try {
     const message = changed ? { text, knowledge: sent } : { text };
-    const found = await ask('/interact', message);
+    const found = await ask('/interact', { ...message, conversation });
     done();
     await takeTurn(found, sent);
   } catch (problem) {
     done();
-    // Keep what was typed.
-    if (!field.value) field.value = text;
-    else unanswered(text);
+    try {
+      // Another page began a new conversation.
+      if (problem.status === 410) draw(await ask('/conversation'), sent);
+    } finally {
+      // Keep what was typed.
+      if (!field.value) field.value = text;
+      else unanswered(text);
+    }
     throw problem;
   }
 }
