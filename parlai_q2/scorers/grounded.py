@@ -33,8 +33,7 @@ from parlai_q2.scorers.consistency import (
 )
 from parlai_q2.scorers.premises import choose_premises, is_long
 from parlai_q2.scorers.q2 import Q2Scorer
-from parlai_q2.text.agreement import known_share
-from parlai_q2.text.overlap import coverage
+from parlai_q2.text.overlap import coverage, known_share
 from parlai_q2.turns import Example
 
 COEFFICIENTS = 'grounded.json'

@@ -38,7 +38,7 @@ _NOT_DIGITS = re.compile(r'\D')
 _MOST_CODE = 3
 # "R-12", and "O+", where the sign counts.
 _CODE = re.compile(
-    r'(?<![\w/@.-])(?!(?i:over|under|pre|mid|post)-)'
+    r'(?<![\w/@.-])(?!(?i:over|under|pre|mid|post)-|(?i:v)\d)'
     r'(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
     r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
 )

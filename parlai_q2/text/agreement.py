@@ -30,12 +30,16 @@ from parlai_q2.text.amounts import (
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
 EXACT, ROUGH, BOUND = 0.006, 0.04, 0.25
+# How far a limit ("at most 5") may be from the value that it is told of: as digits are.
+EQUAL = 1e-9
 # Degrees Celsius that may lie between two readings of one temperature.
 DEGREES = 0.6
 # Of more amounts than this, some pair has any sum.
 MOST_COMBINED = 8
 # A small number in words may count what the knowledge lists without a number.
 MOST_COUNTED = 12
+# The ends of a range of larger numbers are not told alone.
+LAST_DAY = 31
 # The most amounts of one unit near a value that are compared with it.
 MOST_COMPARED = 100
 _SAME_ATTRIBUTE = {'tall': 'high'}
@@ -43,8 +47,6 @@ _SAME_ATTRIBUTE = {'tall': 'high'}
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
 # Ages are written alike ("a 12-year-old"), and so are years.
 _OLD = re.compile(r'[ -]olds?\b')
-_DIGIT = re.compile(r'\d')
-_FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
 _DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
 # The full stop of "p.m." inside a sentence.
 _GOES_ON = re.compile(r'\.(?=,? [a-z0-9(]|[-,;])')
@@ -209,7 +211,7 @@ def _is_near(
         return value == stated_value
     apart = (value - stated_value) / (abs(stated_value) or 1.0)  # of midnight
     if stated.bound and not reference.bound:
-        return 0 <= apart * stated.bound <= BOUND
+        return 0 <= apart * stated.bound <= (EQUAL if stated.is_limit else BOUND)
     if reference.dimension == CLOCK and not (reference.attribute and stated.attribute):
         # Half past nine may be at night.
         return is_same_time(value, stated_value)
@@ -333,7 +335,18 @@ def _may_be_supported(stated: Amount, response: str, index: AmountIndex) -> bool
         _is_loose(stated, response, index)
         # What is written as a range may be two amounts of the knowledge.
         or (stated.high is not None and all(map(index.has, _split_range(stated))))
+        or _is_end(stated, index.amounts)
         or _is_derived(stated, index.amounts)
+    )
+
+
+def _is_end(stated: Amount, amounts: Sequence[Amount]) -> bool:
+    """Whether a number is an end of a range of hours, days or the like: "7 to 10"."""
+    is_plain = not stated.dimension and stated.high is None
+    return is_plain and any(
+        stated.number in (amount.number, amount.high)
+        for amount in amounts
+        if amount.high is not None and amount.high <= LAST_DAY and not amount.dimension
     )
 
 
@@ -361,7 +374,7 @@ def _is_loose(stated: Amount, response: str, index: AmountIndex) -> bool:
         opposite = [a for a in index.with_digits(stated) if a.bound == -stated.bound]
         is_opposite = any((a.dimension, a.size) == unit for a in opposite)
         return is_opposite and _DENIES.search(response) is not None
-    if _is_hour_in_words(stated):
+    if is_hour_in_words(stated):
         return True
     if stated.is_words and stated.high is None:
         # "A day" is rarely a measure, unless the knowledge has "half a day".
@@ -373,7 +386,7 @@ def _is_loose(stated: Amount, response: str, index: AmountIndex) -> bool:
     return _AGE.match(response, max(0, stated.start - 2)) is not None
 
 
-def _is_hour_in_words(amount: Amount) -> bool:
+def is_hour_in_words(amount: Amount) -> bool:
     """Whether an amount is "noon" or "midnight", which may be any hour about it."""
     return amount.is_words and amount.dimension == CLOCK and amount.high is None
 
@@ -421,29 +434,3 @@ def _gives(first: Amount, second: Amount, stated: Amount) -> bool:
         if _is_near(near, value * unit, target, stated) and value:
             return True
     return False
-
-
-def known_share(knowledge: str, text: str) -> float:
-    """
-    The share of a text's amounts, and of its other words with digits, that the
-    knowledge has, in [0, 1]; 1 for a text without any.
-    """
-    amounts = find_amounts(text)
-    codes = _find_codes(text, amounts)
-    amounts = tuple(amount for amount in amounts if not _is_hour_in_words(amount))
-    if not amounts and not codes:
-        return 1.0
-    index = index_amounts(knowledge)
-    shared_codes = codes & _find_codes(knowledge, index.amounts)
-    hits = sum(map(index.has, amounts)) + len(shared_codes)
-    return hits / (len(amounts) + len(codes))
-
-
-def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
-    """The words with digits that are no amounts: "A380", "19th"."""
-    if not _DIGIT.search(text):
-        return set()
-    inside: set[int] = set()
-    for amount in amounts:
-        inside.update(range(amount.start, amount.end))
-    return {m[0].lower() for m in _FACT.finditer(text) if m.start() not in inside}

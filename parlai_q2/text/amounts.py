@@ -50,6 +50,7 @@ _UNITS: dict[str, dict[str, float]] = {
         'litre|liter|l': 1, 'millilitre|milliliter|ml': 0.001,
         'gallon': 3.785411784, 'pint': 0.473176473,
     },
+    'spoons': {'teaspoon|tsp': 1, 'tablespoon|tbsp': 3, 'cup': 48},
     'area': {
         'square metre|square meter|m²': 1, 'square kilometre|square kilometer|km²': 1e6,
         'square mile': 2589988.110336, 'hectare|ha': 1e4, 'acre': 4046.8564224,
@@ -102,7 +103,8 @@ RANGE_DASH = re.compile(
     r'\s?[-–—−]\s?|\s(?:to|through|thru|till|until|and|or)\s', re.IGNORECASE
 )
 _AMOUNT = re.compile(
-    rf'(?<![\w.,{_SIGNS}/])'
+    # Behind "v" stands a version.
+    rf'(?:(?<![\w.,{_SIGNS}/])|(?<=\bv)(?=\d))'
     # No part of a word ("B-12"), but the end of a range ("10am-6pm") or "mid-1990".
     rf'(?:(?<!-)|(?<=[\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-)'
     rf'|(?<=\bmid-))'
@@ -162,6 +164,7 @@ class Amount(NamedTuple):
         ``start``.
     :param start: where it starts in the text, and ``end`` where it ends.
     :param bound: 1 if the text says more than that, or at least that, -1 if less.
+    :param is_limit: whether the bound is a limit itself ("at least", "up to").
     :param rough: whether the text says that it is rounded.
     :param high: the upper number of a range, else ``number``.
     :param is_words: whether it is written in words.
@@ -181,6 +184,7 @@ class Amount(NamedTuple):
     start: int
     end: int
     bound: int = 0
+    is_limit: bool = False
     rough: bool = False
     high: float | None = None
     is_words: bool = False
@@ -305,6 +309,7 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         start=start,
         end=end + qualifier.after,
         bound=qualifier.bound,
+        is_limit=qualifier.is_limit,
         rough=qualifier.rough,
         is_words=numeral[:1].isalpha(),
         attribute=attribute[1].lower() if attribute else sign[:-1].lower(),

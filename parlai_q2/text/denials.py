@@ -33,8 +33,8 @@ _DENIAL = re.compile(
 _NO = re.compile(r"no|n['’]t", re.I)
 # What may be denied of something that is there: "no charge", "no more than two".
 _ABOUT = re.compile(
-    r'\b(?:answer|better|charg|choice|cost|deposit|difference|doubt|extra|fee|fewer|free'
-    r'|i (?:can|do|have)|idea|info|less|limit|longer|matter|more|need|other|pay|pric'
+    r'\b(?:answer|better|charg(?:e|es|ed)\b|choice|cost|deposit|difference|doubt|extra|fee|fewer|free\b'
+    r'|i (?:can|do|have)|idea|info|less\b|limit|longer|matter|more|need|other|pay|pric'
     r'|problem|reason|such|wait|way|worr)\w*',
     re.I,
 )
@@ -46,7 +46,9 @@ _EXCLUDES = re.compile(
     r"|\w+less|\w+-free|unable|unavailable|unlimited)\b|n['’]t\b",
     re.I,
 )
-_FREE = re.compile(r'\b(?:is|are) free\b', re.I)
+_FREE = re.compile(
+    r'\b(?:is|are|stays?|go(?:es)?|enters?|comes?)(?: \w+)? free\b', re.I
+)
 _OFTEN_SAID = stems(
     'accept allow allowed available have included include offer permitted possible'
     ' provide sell serve unfortunately sorry afraid currently yes'

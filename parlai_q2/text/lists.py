@@ -21,7 +21,8 @@ _SENTENCE = re.compile(r'[^.!?\n]+')
 # Words of sentences whose order matters, perhaps; quoted titles are left alone, too.
 _ORDERED = re.compile(
     r'["“”«»]|\b(?:order|respectively|first|second|then|before|after|followed|later|next'
-    r'|as|than|called|titled|named|north|south|east|west)\b',
+    r'|as|than|called|titled|named|north|south|east|west|turn|top|bottom|left|right|via'
+    r'|(?:step|phase|stage|route|sequence|rank)\w*|podium|starting|stack)\b',
     re.IGNORECASE,
 )
 # What may follow a list behind a verb, or at the start of a sentence; behind both, a

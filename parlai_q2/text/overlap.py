@@ -9,7 +9,7 @@ needs a download for its tokenizer; a test checks that both compute the same.
 Coverage and density say how much of a response is copied (Newsroom, Grusky et al.
 2018). The response is matched greedily, from left to right, with the longest run of
 tokens of the knowledge. Coverage is the share of tokens in such fragments; density is
-the mean, over all tokens, of their fragments' lengths.
+the mean, over all tokens, of their fragments' lengths. Numbers overlap by value.
 """
 
 import re
@@ -17,10 +17,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from parlai_q2.text.agreement import index_amounts, is_hour_in_words
+from parlai_q2.text.amounts import Amount, find_amounts
 from parlai_q2.text.normalize import composed, tokens
 
 _WORD = re.compile(r'[^\W_]+')
 _TOKEN = re.compile(r'\w+|[^\w\s]')
+_DIGIT = re.compile(r'\d')
+_WITH_DIGIT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
 
 
 class Overlap(NamedTuple):
@@ -142,3 +146,29 @@ def _common(knowledge: list[str], k: int, response: list[str], r: int) -> int:
     ):
         length += 1
     return length
+
+
+def known_share(knowledge: str, text: str) -> float:
+    """
+    The share of a text's amounts, and of its other words with digits, that the
+    knowledge has, in [0, 1]; 1 for a text without any.
+    """
+    amounts = find_amounts(text)
+    codes = _find_codes(text, amounts)
+    amounts = tuple(amount for amount in amounts if not is_hour_in_words(amount))
+    if not amounts and not codes:
+        return 1.0
+    index = index_amounts(knowledge)
+    shared_codes = codes & _find_codes(knowledge, index.amounts)
+    hits = sum(map(index.has, amounts)) + len(shared_codes)
+    return hits / (len(amounts) + len(codes))
+
+
+def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
+    """The words with digits that are no amounts: "A380", "19th"."""
+    if not _DIGIT.search(text):
+        return set()
+    inside: set[int] = set()
+    for amount in amounts:
+        inside.update(range(amount.start, amount.end))
+    return {m[0].lower() for m in _WITH_DIGIT.finditer(text) if m.start() not in inside}

@@ -47,11 +47,14 @@ class Qualifier(NamedTuple):
     What the words around an amount say of it.
 
     :param bound: 1 if it is at least, or more than, the amount; -1 if less; else 0.
+    :param is_limit: whether the bound is a limit itself, as in "at most 5"; "more than
+        5" may tell of any value above.
     :param rough: whether it is rounded.
     :param before: the characters before the amount that say so, and ``after``.
     """
 
     bound: int
+    is_limit: bool
     rough: bool
     before: int
     after: int
@@ -62,18 +65,20 @@ def read_qualifier(before: str, after: str) -> Qualifier:
     Read the words around an amount.
 
     >>> read_qualifier('It takes up to ', ' days.')
-    Qualifier(bound=-1, rough=False, before=6, after=0)
+    Qualifier(bound=-1, is_limit=True, rough=False, before=6, after=0)
     """
-    above = below = rough = None
+    above = below = least = most = rough = None
     if not before.isascii() or before.lower().rstrip().endswith(_ENDS):
-        above = _ABOVE.search(before) or _LEAST.search(before)
-        below = _BELOW.search(before) or _MOST.search(before)
+        above, below = _ABOVE.search(before), _BELOW.search(before)
+        least, most = _LEAST.search(before), _MOST.search(before)
         rough = _ROUGH.search(before)
     or_more, or_less = _OR_MORE.match(after), _OR_LESS.match(after)
     suffix = or_more or or_less
+    words = [match for match in (above, below, least, most, rough) if match]
     return Qualifier(
-        bound=bool(above or or_more) - bool(below or or_less),
+        bound=bool(above or least or or_more) - bool(below or most or or_less),
+        is_limit=bool(least or most or suffix),
         rough=bool(rough),
-        before=max((len(m[0]) for m in (above, below, rough) if m), default=0),
+        before=max((len(match[0]) for match in words), default=0),
         after=len(suffix[0]) if suffix else 0,
     )

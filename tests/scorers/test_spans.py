@@ -95,6 +95,14 @@ def marks_of(response, knowledge=BEES):
             [('wow, five Bees!', G, None)],
             'names and numbers that are known are not new',
         ),
+        (
+            'bees have eyes. See you tomorrow!',
+            [
+                ('bees have eyes.', S, 'Bees have five eyes.'),
+                ('See you tomorrow!', G, None),
+            ],
+            'a greeting says nothing new',
+        ),
     ],
 )
 def test_what_is_marked(response, marked, why):

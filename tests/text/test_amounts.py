@@ -9,11 +9,11 @@ from parlai_q2.text.agreement import (
     MOST_COMPARED,
     agrees,
     conflicts,
-    known_share,
     restate,
     unsupported_amounts,
 )
 from parlai_q2.text.amounts import find_amounts
+from parlai_q2.text.overlap import known_share
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,8 @@ from parlai_q2.text.amounts import find_amounts
         ('3 weeks', 'half an hour', 'half an hour'),
         ('417 people', 'more than four hundred people', '417 people'),
         ('417 people', 'fewer than four hundred', 'fewer than four hundred'),
+        ('a dose of 4 g', 'at most 5 g', 'at most 5 g'),
+        ('drivers must be 21', 'at least 18', 'at least 18'),
         ('12 apostles', 'a dozen', '12'),
         ('one of them', 'a few of them', 'a few of them'),
         ('1,100 seats', 'eleven hundred seats', '1,100 seats'),

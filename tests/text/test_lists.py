@@ -42,6 +42,11 @@ CASES = [
     ('"War and Peace"', '"Peace and War"', '"Peace and War"'),
     ('A and B cost 2 and 3.', 'A and B cost 3 and 2.', 'A and B cost 3 and 2.'),
     ('In order: fold and dry.', 'In order: dry and fold.', 'In order: dry and fold.'),
+    (
+        'The steps are: fold, dry.',
+        'The steps: dry and fold.',
+        'The steps: dry and fold.',
+    ),
     ('dogs and cats', ' and ', ' and '),
 ]
 
