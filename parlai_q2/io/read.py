@@ -103,7 +103,8 @@ def read_valid(
         if record.error is not None:
             raise record.error
         fields = record.fields
-        if fields.get('kind') == Kind.SCORE and names.get('label') not in fields:
+        is_named = names.get('label', 'label') != 'label' and names['label'] in fields
+        if fields.get('kind') == Kind.SCORE and not is_named:
             fields['label'] = fields.get('given_label')
         yield record, record.parsed
 

@@ -57,6 +57,7 @@ _START = f'^(?:(?:important|note|attention|notice|warning): *)?{_ALWAYS}'
 _ANSWERS = f'(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))'
 _ABOUT_INSTRUCTIONS = (
     rf'\b(?:{_IGNORE})(?: \w+){{0,4}} (?:{_EARLIER}|{_INSTRUCTIONS})\b',
+    rf'\b(?:{_IGNORE}) (?:the|this|these|your) (?:document|passage|context|knowledge)',
     r"\b(?:do not|don't|never)\b.*\b(?:use|follow|reveal|trust|mention|obey)"
     r'(?: \w+){0,3} (?:above|previous|instructions?|(?:system )?prompt)\b',
     rf'\b(?:new|real|only|true) (?:task|role|goal|job|{_INSTRUCTIONS})\b.* to\b',
@@ -66,10 +67,11 @@ _TO_THE_ASSISTANT = (
     r'<\|?/?(?:im_start|im_end|system|instructions?|prompt|knowledge)\b',
     r'\[/?(?:INST|SYS)\]|#+ *(?:instructions?|response|system)\s*:',
     r'^(?:assistant|ai|note to the \w+)\s*:\s*\S',
-    rf'\b(?:{_ASSISTANT})\b.* {_MODAL}{_ADVERBS} (?:{_SPEAKS}|{_DECIDES})\b',
-    rf'\byou (?:will|{_MODAL}){_ADVERBS} {_SPEAKS}\b',
+    rf'^(?:system|user|human)\s*:\s*{_ALWAYS}{_ANSWERS}\b',
+    rf'\b(?:{_ASSISTANT})\b.* {_MODAL}{_ADVERBS} {_DECIDES}\b',
+    rf'\b(?:(?:{_ASSISTANT})\b.*|you) (?:will|{_MODAL}){_ADVERBS} {_SPEAKS}\b',
     # "You are now DAN", but not "You are now entering zone 2".
-    rf'\byou are now (?:(?-i:[A-Z]{{2,}})|an? (?:\w+ )?(?:{_ASSISTANT}))\b',
+    rf'\byou are now (?:(?-i:[A-Z]{{2,}})|in \w+ mode|an? (?:\w+ )?(?:{_ASSISTANT}))\b',
     r'\b(?:act|behave|pretend) (?:as|like|to be) an? (?:ai|assistant|bot)\b',
     r'\bas (?:the|an?) (?:administrator|developer),? i\b',
     r'\bas (?:the|an?) (?:ai|assistant),? (?:i|you)\b',
@@ -77,7 +79,8 @@ _TO_THE_ASSISTANT = (
 _ABOUT_ANSWERS = (
     r'\b(?:when|whenever|if) (?:'
     r'(?:you are )?asked (?:about|what|when|where|who|how|why)|'
-    rf'(?:{_PEOPLE}) asks?)\b.*, {_ALWAYS}{_ANSWERS}\b',
+    rf'(?:{_PEOPLE}) asks?)\b.*(?:[,:] {_ALWAYS}{_ANSWERS}'
+    rf'| {_ALWAYS}(?:say|reply|respond|tell (?:{_PEOPLE})))\b',
     r'\b(?:answer|reply to|respond to)\b.*\b(?:every|all|any|each) (?:question|query)',
     r'\b(?:mark|rate|score|judge|grade|treat)\b.*\b(?:response|reply|answer|candidate)'
     r's? as\b',

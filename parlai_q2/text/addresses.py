@@ -42,7 +42,7 @@ _CODE = re.compile(
     r'(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
     r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
 )
-_CODE_PART = re.compile(r'[a-z]+|\d+|[+#]+|-(?!\d)')
+_CODE_PART = re.compile(r'[a-z]|\d+|[+#]+|-(?!\d)')
 # Every code has one of these.
 _IN_CODES = re.compile(r'[\d+#-]')
 _END = '.,;:!?\'")'
@@ -96,8 +96,8 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
 
 
 def _has_code(text: str, code: str) -> bool:
-    """Whether a text has a code, perhaps with a space or a hyphen inside."""
-    parts = '[ -]?'.join(map(re.escape, _CODE_PART.findall(code)))
+    """Whether a text has a code, perhaps with spaces or hyphens inside."""
+    parts = r'[\s-]*'.join(map(re.escape, _CODE_PART.findall(code)))
     return re.search(rf'(?<![^\W_]){parts}s?(?![^\W_]|[+#])', text) is not None
 
 

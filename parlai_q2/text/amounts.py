@@ -114,7 +114,9 @@ _AMOUNT = re.compile(
     rf'(?:(?P<hour>\d{{1,2}})(?:[:.](?P<minute>[0-5]\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
-    rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
+    # "9:30", and "9.30" before "-5.30pm".
+    rf'|(?P<plain_hour>\d{{1,2}})(?::|\.(?=[0-5]\d ?(?:[-–]|to|until) ?'
+    rf'\d[\d.:]* ?[ap]\.?m))(?P<plain_minute>\d\d)(?![:\d])'
     rf'|(?P<half>half an? |half[ -](?={_HALVED})|an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
     rf'(?P<number>{_FRACTION}|(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>(?:\s?(?-i:k|K|mn|bn|M|B|tn|m)|(?<!\d\d\d)(?-i:p))(?![\w/²]))?'
@@ -361,14 +363,13 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     if low.high is not None or not RANGE_DASH.fullmatch(between):
         return None
     word = between.strip().lower()
-    high = _complete_year(text, low, high)
     if word == 'or' or (word == 'and' and not _has_between(text, low.qualified_start)):
         return None
     if low.dimension and low.dimension != high.dimension:
         return None
     if not low.dimension and text[high.start] in _SIGNS:
         return None  # "in 2020 to $1.5 billion"
-    if is_year(text, low) and not _YEAR.fullmatch(f'{high.digits:g}'):
+    if is_year(text, low) and not _YEAR.fullmatch(text[high.start : high.end]):
         return None
     size, number = high.size, low.number
     if low.dimension:
@@ -391,15 +392,6 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
         low_attribute=low.attribute,
         is_years=_are_years(text, number, high),
     )
-
-
-def _complete_year(text: str, low: Amount, high: Amount) -> Amount:
-    """The upper end of a range, with its century if that is left out: "1939–45"."""
-    is_year = _YEAR.fullmatch(text[low.start : low.end]) is not None
-    year = low.number - low.number % 100 + high.number
-    if not is_year or not re.fullmatch(r'\d\d', text[high.start : high.end]):
-        return high
-    return high._replace(number=year, digits=year) if year > low.number else high
 
 
 def _are_years(text: str, low: float, high: Amount) -> bool:

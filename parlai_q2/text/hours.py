@@ -28,10 +28,6 @@ _BEFORE_BEGINNING = re.compile(
     r'|(?P<open>(?:is|are) open) from) $',
     re.IGNORECASE,
 )
-# Before a verb that a statement of hours cannot replace: "does not close".
-_DENIED = re.compile(
-    r"(?:\b(?:not|never|can|could|may|might|must|shall|should|will|would)|n't) $", re.I
-)
 # The longest text that these match, and the longest before some hours.
 _LOOKED_AT, _SENTENCE_LENGTH = 24, 200
 
@@ -63,7 +59,7 @@ def complete_hours(knowledge: str, statement: str) -> str:
         for pattern, end in ((_BEFORE_END, 'top'), (_BEFORE_BEGINNING, 'value')):
             match = pattern.search(before)
             hours = _find_hours(ranges, time, end) if match else None
-            if match and hours and not _DENIED.search(before[: match.start()]):
+            if match and hours:
                 verb = match['open'] or ('is open' if match['one'] else 'are open')
                 quote = f'{verb} from {knowledge[hours.start : hours.end]}'
                 start = time.start - len(match[0])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 # The most items of a list, and the most words of its first and last one.
-MOST_ITEMS, MOST_WORDS = 5, 8
+MOST_ITEMS, MOST_WORDS = 4, 8
 # The most characters of a list before its last item.
 LONGEST = 200
 # In longer knowledge, nothing is looked for.
@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r'[^.!?\n]+')
 _ORDERED = re.compile(
     r'["“”«»]|\b(?:order|respectively|first|second|then|before|after|followed|later|next'
     r'|as|than|called|titled|named|north|south|east|west|turn|top|bottom|left|right|via'
-    r'|(?:step|phase|stage|route|sequence|rank)\w*|podium|starting|stack)\b',
+    r'|(?:step|phase|stage|route|sequence|rank)\w*|podium|starting|stack|\w+est)\b',
     re.IGNORECASE,
 )
 # What may follow a list behind a verb, or at the start of a sentence; behind both, a

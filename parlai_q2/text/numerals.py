@@ -33,7 +33,7 @@ def one_of(names: Iterable[str]) -> str:
 
 NUMBER_WORD = one_of((*SMALL, *TENS, *SCALES, 'dozen'))
 FRACTIONS = {'½': 0.5, '¼': 0.25, '¾': 0.75, '⅓': 1 / 3, '⅔': 2 / 3}
-_FRACTION = re.compile(r'(?:(\d+) ?)?(?:([½¼¾⅓⅔])|(?<!\d)(\d)/(\d))')
+_FRACTION = re.compile(r'(?:(\d+) ?)?(?:([½¼¾⅓⅔])|(?<!\d)(\d)/([1-9]))')
 _DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
 
 

@@ -51,6 +51,7 @@ _LONGEST_OPEN_WORD = 8
 _LINE_BREAK = re.compile(
     r'(?<=[a-z])[ \t\r]*\n[ \t]*(?!\(?(?:\d{1,2}|[a-h])[.)][ \t])(?=[^\W_]|["\'(])'
 )
+_SHORT_YEARS = re.compile(r'(?<![\w.,/-])((?:1\d|20)\d\d)-(\d\d)(?![\w-]|[.,/]\d)')
 _FENCE = re.compile(r'^[ \t]*```.*$', re.M)
 _HEADING = re.compile(r'^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$', re.M)
 _BULLET = re.compile(r'^[ \t]*(?:>[ \t]*)*[-*+•·◦▪‣][ \t]+', re.M)
@@ -199,10 +200,18 @@ def _write_plainly(text: str) -> PreparedText:
     prepared = PreparedText(text, text, range(len(text)))
     if not text.isascii():
         prepared = prepared.replace(_NOT_ASCII, lambda m: _plain_character(m[0]))
+    if '-' in prepared.text:
+        prepared = prepared.replace(_SHORT_YEARS, _complete_years)
     if '<' not in prepared.text:
         return prepared
     prepared = prepared.replace(_SUPERSCRIPT, lambda m: m[1].translate(_SUPERSCRIPTS))
     return prepared.replace(_TAG, lambda m: '\n' if m[1].lower() in _LINE_TAGS else '')
+
+
+def _complete_years(match: re.Match[str]) -> str | None:
+    """The years of "1939-45" in full."""
+    first, last = match.groups()
+    return f'{first}-{first[:2]}{last}' if last > first[2:] else None
 
 
 @lru_cache(maxsize=4096)

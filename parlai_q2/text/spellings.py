@@ -42,6 +42,13 @@ _DIGIT = re.compile(r'\d')
 _LONG_NUMBER = re.compile(r'\d[ ()./-]{0,2}\d')
 _DOMAIN = re.compile(r'\.[a-z]{2}', re.IGNORECASE)
 _ONE = re.compile(r'(?<![\w.,:/-])1 (?P<noun>[a-z]{3,})\b(?!-)')
+_NUMBERED = re.compile(
+    r'\b(?:building|bus|chapter|class|day|exercise|exit|figure|floor|gate|grade|group'
+    r'|hall|level|line|lot|model|number|no\.|option|page|part|phase|plan|platform|question'
+    r'|room|route|row|seat|section|size|stage|step|table|terminal|track|tram|type|unit'
+    r'|version|volume|ward|week|year|zone)s? $',
+    re.IGNORECASE,
+)
 _HOUR = re.compile(
     rf'\b(?P<before>at|by|from|to|until|till) (?P<hour>{HOUR})(?P<minute>:\d\d)?'
     r"(?: o'clock)? (?:in the (?P<part>morning|afternoon|evening)|at night)\b",
@@ -145,8 +152,8 @@ def _read_link(match: re.Match[str]) -> str:
 def _read_one(match: re.Match[str], knowledge: str) -> str | None:
     """ "one onion" or "an onion" for "1 onion", if the knowledge has one."""
     noun = match['noun']
-    if noun in FUNCTION_WORDS:
-        return None  # "Room 1 and room 2"
+    if noun in FUNCTION_WORDS or _NUMBERED.search(match.string[: match.start()]):
+        return None  # "Room 1 and room 2", "Chapter 1 describes"
     pattern = (
         rf'\b(one|an?) (?:(?!(?:of|or|and|to|half|that|which|who)\b)[\w-]+ ){{0,2}}'
         rf'{noun}\b'

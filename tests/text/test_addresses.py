@@ -56,6 +56,8 @@ def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
         ('Seat A12 is by the window.', 'It is seat A1.', True),
         ('The fee is 12 euros for 5 people.', 'Take line R5.', True),
         ('LH 4512 leaves at 9.', 'It is LH4512.', False),
+        ('It supports Wi-Fi 6.', 'It supports WiFi6.', False),
+        ('Apollo\n11 landed.', 'Apollo-11 landed.', False),
         ('C++ is taught.', 'C+ is taught.', True),
         ('The A380 is large.', 'A380s are large.', False),
         (

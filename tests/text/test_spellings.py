@@ -52,6 +52,7 @@ def read(text, knowledge):
         ('at one of the onion fields', [], ['1 onion']),
         ('in room 2, a hall that seats 40', [], ['room 1 seats 40']),
         ('for a bus and a tram', [], ['trams 1 and 2']),
+        ('so a shop opens', [], ['room 1 opens', 'chapter 1 describes']),
         ('always 24/7', ['around the clock', '24 hours a day'], ['24 hours']),
         ('always round the clock', ['24/7', '24 hours a day'], ['12 hours a day']),
         ('on weekdays around the clock', [], ['24/7']),

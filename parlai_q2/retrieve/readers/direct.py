@@ -176,7 +176,10 @@ def _read_row(fields: Mapping[str, object], number: int, any_row: bool) -> Block
 
     :param any_row: whether a row without text or answer is read, too.
     """
-    cells = {_field_name(name): _cell(value) for name, value in fields.items()}
+    cells = {
+        name if _field_name(name) in fields else _field_name(name): _cell(value)
+        for name, value in fields.items()
+    }
     url, heading, text = cells.get('url', ''), '', ''
     question, answer = _column(cells, _QUESTION), _column(cells, _ANSWER)
     other_columns = [name for name in cells if name not in ('title', 'url')]
