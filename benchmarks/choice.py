@@ -7,12 +7,12 @@ labelled:
 A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, each with
 ``text``, ``g`` (1 supported, 0 not, "n" claims nothing), ``a`` (2 answers, 1 partly, 0
 not) and, if not all that answer are best, ``best``. A chosen reply is ``wrong`` if it
-is not supported, else ``best``, ``partly`` or ``beside`` by how it answers. ``--held-
-out`` reads the development fifth alone. As a control, the best replies are read after
-their own turn and after another on the same passages: relevance must be higher after
-their own. Relevance must also tell whether a reply answers. ``--pages`` hides the
-passages of each pool among those of other pools. ``--time`` compares the seconds of a
-choice with those of scoring alone.
+is not supported, else ``best``, ``partly`` or ``beside`` by how it answers.
+``--held-out`` reads the development fifth alone. As a control, the best replies are
+read after their own turn and after another on the same passages: relevance must be
+higher after their own. Relevance must also tell whether a reply answers. ``--pages``
+hides the passages of each pool among those of other pools. ``--time`` compares the
+seconds of a choice with those of scoring alone.
 """
 
 import argparse

@@ -141,14 +141,14 @@ def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> ScoreTable:
     :raises UnknownNameError: when a record lacks the column.
     :raises InputError: when the file cannot be read, or the column has no score.
     """
-    *names_given, rest = text.split('=', 1)
-    file, _, key = rest.rpartition(':')
-    if not (file and key) or names_given == ['']:
+    name, equals, rest = text.partition('=')
+    file, _, key = (rest if equals else text).rpartition(':')
+    if not (file and key and name):
         raise ConfigError(
             f'{text!r} does not name a column. Write FILE:COLUMN or '
             'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
         )
-    (name,), path = names_given or [key], Path(file)
+    name, path = name if equals else key, Path(file)
     values: dict[Pair, float] = {}
     for record, example in read_valid(path, names=names):
         if key not in record.fields:

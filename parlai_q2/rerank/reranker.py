@@ -85,6 +85,8 @@ class Reranker:
             self.rule = replace(self.rule, threshold=self.chooser.threshold)
         if isinstance(guards, bool):
             guards = GUARDS if guards else ()
+        if not isinstance(guards, Sequence):
+            raise ConfigError(f'guards must be a bool or Guards, not {guards!r}.')
         self.guards = tuple(guards)
         for guard in self.guards:
             if not isinstance(guard, Guard):

@@ -52,6 +52,11 @@ def test_markdown_without_its_marks_under_its_headings(read):
     assert (blocks[1].unit, blocks[1].first) == ('line', 7)
 
 
+def test_a_tag_that_is_only_named_hides_nothing(read):
+    (block,) = read('a.md', 'Use the <script> tag to load code. It is fast.')
+    assert block.text.split() == 'Use the tag to load code. It is fast.'.split()
+
+
 def test_code_is_marked_as_such(read):
     blocks = read('a.md', 'Type `make`:\n\n```\nmake it\n```\n')
     codes = {block.text: block.code for block in blocks}

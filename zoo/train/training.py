@@ -122,7 +122,7 @@ def _add_adapter(model: Any, rank: int) -> Any:
 def freeze(model: Any, layers: int) -> None:
     """
     Leave the embeddings and the lowest layers of an encoder as they are; a ConfigError
-    for a model that keeps them elsewhere than BERT, such as T5.
+    for a model whose layers are not where BERT's are, such as T5.
     """
     if layers:
         encoder: Any = getattr(model.base_model, 'encoder', None)

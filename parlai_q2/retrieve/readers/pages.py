@@ -29,10 +29,11 @@ from parlai_q2.retrieve.readers.block import (
     open_heading,
 )
 
-_NOT_SHOWN = (
-    'script, style, template, noscript, svg, math, object, iframe, nav, select, '
-    'button, [hidden], [aria-hidden=true]'
+_HIDDEN_TAGS = (
+    'script style template noscript svg math object iframe nav select button'.split()
 )
+_NOT_SHOWN = ', '.join([*_HIDDEN_TAGS, '[hidden]', '[aria-hidden=true]'])
+_HIDING = re.compile(rf'<({"|".join(_HIDDEN_TAGS)})\b', re.IGNORECASE)
 _HIDING_STYLE = re.compile(r'display:none|visibility:hidden')
 # A term of a list of definitions is the heading of what defines it.
 _TERM = '######'
@@ -248,7 +249,7 @@ def _visible_text(token: Token) -> str:
             parts.append('\n')
         elif child.type in ('text', 'code_inline', 'text_special', 'image'):
             parts.append(html.escape(child.content))
-        elif child.type == 'html_inline':
+        elif child.type == 'html_inline' and _is_closed(child.content, token.content):
             has_tags = True
             parts.append(child.content)
     text = ''.join(parts)
@@ -258,6 +259,12 @@ def _visible_text(token: Token) -> str:
     for line_break in soup('br'):
         line_break.replace_with('\n')
     return str(soup.get_text())
+
+
+def _is_closed(tag: str, text: str) -> bool:
+    """Whether a tag whose content is hidden, such as "<script>", ends in the text."""
+    match = _HIDING.match(tag)
+    return match is None or f'</{match[1].lower()}' in text.lower()
 
 
 def _is_badges(token: Token) -> bool:
