@@ -57,7 +57,7 @@ _START = f'^(?:(?:important|note|attention|notice|warning): *)?{_ALWAYS}'
 _ANSWERS = f'(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))'
 _ABOUT_INSTRUCTIONS = (
     rf'\b(?:{_IGNORE})(?: \w+){{0,4}} (?:{_EARLIER}|{_INSTRUCTIONS})\b',
-    rf'\b(?:{_IGNORE}) (?:the|this|these|your) (?:document|passage|context|knowledge)',
+    r'\b(?:ignore|disregard) th(?:e|is|ese) (?:document|passage|context)s?\b(?! \w)',
     r"\b(?:do not|don't|never)\b.*\b(?:use|follow|reveal|trust|mention|obey)"
     r'(?: \w+){0,3} (?:above|previous|instructions?|(?:system )?prompt)\b',
     rf'\b(?:new|real|only|true) (?:task|role|goal|job|{_INSTRUCTIONS})\b.* to\b',

@@ -38,10 +38,11 @@ _NOT_DIGITS = re.compile(r'\D')
 _MOST_CODE = 3
 # "R-12", and "O+", where the sign counts.
 _CODE = re.compile(
-    r'(?<![\w/@.-])(?!(?i:over|under|pre|mid|post)-|(?i:v)\d)'
+    r'(?<![\w/@.-])(?!(?i:over|under|pre|mid|post)-|(?i:v)\d+(?:\.|(?!\w)))'
     r'(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
     r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
 )
+_PLURAL = re.compile(r'[A-Z]+-?\d+s?')
 _CODE_PART = re.compile(r'[a-z]|\d+|[+#]+|-(?!\d)')
 # Every code has one of these.
 _IN_CODES = re.compile(r'[\d+#-]')
@@ -90,15 +91,17 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
         return False
     if _has_unknown_telephone(knowledge, response):
         return True
-    # Without the ending of a plural: "two A380s".
-    codes = {m[0].removesuffix('s').lower() for m in _CODE.finditer(response)}
+    codes = {m[0] for m in _CODE.finditer(response)}
     return not all(_has_code(knowledge.lower(), code) for code in codes)
 
 
 def _has_code(text: str, code: str) -> bool:
-    """Whether a text has a code, perhaps with spaces or hyphens inside."""
-    parts = r'[\s-]*'.join(map(re.escape, _CODE_PART.findall(code)))
-    return re.search(rf'(?<![^\W_]){parts}s?(?![^\W_]|[+#])', text) is not None
+    """Whether a text, in lower case, has a code, with spaces or hyphens or without."""
+    end = r'(?![+#])' if code[-1] in '+#' else r'(?![^\W_]|[+#])'
+    if _PLURAL.fullmatch(code):  # "two A380s"
+        code, end = code.removesuffix('s'), f's?{end}'
+    parts = r'[\s-]*'.join(map(re.escape, _CODE_PART.findall(code.lower())))
+    return re.search(rf'(?<![^\W_]){parts}{end}', text) is not None
 
 
 def _is_known(address: str, known_addresses: frozenset[str]) -> bool:

@@ -30,16 +30,12 @@ from parlai_q2.text.amounts import (
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
 EXACT, ROUGH, BOUND = 0.006, 0.04, 0.25
-# How far a limit ("at most 5") may be from the value that it is told of: as digits are.
-EQUAL = 1e-9
 # Degrees Celsius that may lie between two readings of one temperature.
 DEGREES = 0.6
 # Of more amounts than this, some pair has any sum.
 MOST_COMBINED = 8
 # A small number in words may count what the knowledge lists without a number.
 MOST_COUNTED = 12
-# The ends of a range of larger numbers are not told alone.
-LAST_DAY = 31
 # The most amounts of one unit near a value that are compared with it.
 MOST_COMPARED = 100
 _SAME_ATTRIBUTE = {'tall': 'high'}
@@ -142,7 +138,7 @@ index_amounts = lru_cache(maxsize=64)(AmountIndex)
 def agrees(reference: Amount, stated: Amount) -> bool:
     """
     Whether an amount of a response is one of its knowledge: in its own unit exactly, in
-    another or in words up to rounding; or a bound that it keeps and is near. A number
+    another or in words up to rounding; or "more than" what is not much less. A number
     without a unit may stand for one with a unit ("sixty-four" for "64 years"). An end
     of a range is not the range, unless that is one of years.
     """
@@ -210,8 +206,8 @@ def _is_near(
     if reference.dimension != CLOCK and not (value and stated_value):
         return value == stated_value
     apart = (value - stated_value) / (abs(stated_value) or 1.0)  # of midnight
-    if stated.bound and not reference.bound:
-        return 0 <= apart * stated.bound <= (EQUAL if stated.is_limit else BOUND)
+    if stated.bound and not reference.bound and not stated.is_limit:
+        return 0 <= apart * stated.bound <= BOUND
     if reference.dimension == CLOCK and not (reference.attribute and stated.attribute):
         # Half past nine may be at night.
         return is_same_time(value, stated_value)
@@ -335,18 +331,7 @@ def _may_be_supported(stated: Amount, response: str, index: AmountIndex) -> bool
         _is_loose(stated, response, index)
         # What is written as a range may be two amounts of the knowledge.
         or (stated.high is not None and all(map(index.has, _split_range(stated))))
-        or _is_end(stated, index.amounts)
         or _is_derived(stated, index.amounts)
-    )
-
-
-def _is_end(stated: Amount, amounts: Sequence[Amount]) -> bool:
-    """Whether a number is an end of a range of hours, days or the like: "7 to 10"."""
-    is_plain = not stated.dimension and stated.high is None
-    return is_plain and any(
-        stated.number in (amount.number, amount.high)
-        for amount in amounts
-        if amount.high is not None and amount.high <= LAST_DAY and not amount.dimension
     )
 
 

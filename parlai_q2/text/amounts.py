@@ -116,7 +116,7 @@ _AMOUNT = re.compile(
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     # "9:30", and "9.30" before "-5.30pm".
     rf'|(?P<plain_hour>\d{{1,2}})(?::|\.(?=[0-5]\d ?(?:[-–]|to|until) ?'
-    rf'\d[\d.:]* ?[ap]\.?m))(?P<plain_minute>\d\d)(?![:\d])'
+    rf'\d[\d.:]* ?[ap]\.?m\b))(?P<plain_minute>\d\d)(?![:\d])'
     rf'|(?P<half>half an? |half[ -](?={_HALVED})|an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
     rf'(?P<number>{_FRACTION}|(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>(?:\s?(?-i:k|K|mn|bn|M|B|tn|m)|(?<!\d\d\d)(?-i:p))(?![\w/²]))?'

@@ -46,9 +46,7 @@ _EXCLUDES = re.compile(
     r"|\w+less|\w+-free|unable|unavailable|unlimited)\b|n['’]t\b",
     re.I,
 )
-_FREE = re.compile(
-    r'\b(?:is|are|stays?|go(?:es)?|enters?|comes?)(?: \w+)? free\b', re.I
-)
+_FREE = re.compile(r'\b(?:is|are) free\b', re.I)
 _OFTEN_SAID = stems(
     'accept allow allowed available have included include offer permitted possible'
     ' provide sell serve unfortunately sorry afraid currently yes'

@@ -171,4 +171,8 @@ def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
     inside: set[int] = set()
     for amount in amounts:
         inside.update(range(amount.start, amount.end))
-    return {m[0].lower() for m in _WITH_DIGIT.finditer(text) if m.start() not in inside}
+    return {
+        m[0].lower()
+        for m in _WITH_DIGIT.finditer(text)
+        if inside.isdisjoint(range(*m.span()))
+    }

@@ -51,7 +51,11 @@ _LONGEST_OPEN_WORD = 8
 _LINE_BREAK = re.compile(
     r'(?<=[a-z])[ \t\r]*\n[ \t]*(?!\(?(?:\d{1,2}|[a-h])[.)][ \t])(?=[^\W_]|["\'(])'
 )
-_SHORT_YEARS = re.compile(r'(?<![\w.,/-])((?:1\d|20)\d\d)-(\d\d)(?![\w-]|[.,/]\d)')
+_SHORT_YEARS = re.compile(
+    # "2009-11" may be a month.
+    r'(?<![\w.,/-])(?<!\d )((?:1[5-9]|20)\d\d)-(1[3-9]|[2-9]\d)'
+    r'(?![\w-]|[.,/]\d)'
+)
 _FENCE = re.compile(r'^[ \t]*```.*$', re.M)
 _HEADING = re.compile(r'^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$', re.M)
 _BULLET = re.compile(r'^[ \t]*(?:>[ \t]*)*[-*+•·◦▪‣][ \t]+', re.M)

@@ -30,15 +30,14 @@ _ENDS = tuple(
     'about around roughly approximately some almost nearly circa ca ca. over under to '
     'so ~ than above of exceeding > below < least from >= most until <='.split()
 )
-# The words behind an amount may be of the next one: "over 5 and under 12".
-_ALONE = rf'(?! (?:than )?(?:[\d$€£¥]|(?:{NUMBER_WORD})\b))'
+# Behind a bound, the words after an amount may be of the next: "over 5 and under 12".
+_NEXT = re.compile(rf' (?:than )?(?:[\d$€£¥]|(?:{NUMBER_WORD})\b)', re.IGNORECASE)
 _OR_MORE = re.compile(
     r'\+|(?: \w+)? (?:(?:or|and) (?:more|older|over|above|higher)|at (?:the )?least)\b'
-    + _ALONE
 )
 _OR_LESS = re.compile(
     r'(?: \w+)? (?:(?:or|and) (?:less|fewer|younger|under|below)'
-    rf'|at (?:the )?most|tops)\b{_ALONE}'
+    r'|at (?:the )?most|tops)\b'
 )
 
 
@@ -74,6 +73,9 @@ def read_qualifier(before: str, after: str) -> Qualifier:
         rough = _ROUGH.search(before)
     or_more, or_less = _OR_MORE.match(after), _OR_LESS.match(after)
     suffix = or_more or or_less
+    has_bound = bool(above or below or least or most)
+    if suffix and has_bound and _NEXT.match(after, suffix.end()):
+        or_more = or_less = suffix = None
     words = [match for match in (above, below, least, most, rough) if match]
     return Qualifier(
         bound=bool(above or least or or_more) - bool(below or most or or_less),

@@ -240,7 +240,7 @@ _COURTESIES = re.compile(
             r'(?: for (?:all )?(?:your|the|asking|helping)(?: \w+){0,2})?',
             r"you(?:'re| are) (?:very |most )?welcome|no (?:problem|worries|trouble)"
             r'(?: at all)?',
-            r"don't mention it|my pleasure|of course|(?:one|just a) (?:moment|second)",
+            r"don't mention it|my pleasure|(?:one|just a) (?:moment|second),? please",
             r"that(?:'s| is| was)?(?: (?:very|really|so|super))*"
             r' (?:helps|helped|helpful)(?: me)?(?: (?:a lot|very much))?',
             r"you(?:'ve| have) been (?:(?:very|really|so|super|such) )*"

@@ -152,7 +152,8 @@ def _read_link(match: re.Match[str]) -> str:
 def _read_one(match: re.Match[str], knowledge: str) -> str | None:
     """ "one onion" or "an onion" for "1 onion", if the knowledge has one."""
     noun = match['noun']
-    if noun in FUNCTION_WORDS or _NUMBERED.search(match.string[: match.start()]):
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    if noun in FUNCTION_WORDS or _NUMBERED.search(before):
         return None  # "Room 1 and room 2", "Chapter 1 describes"
     pattern = (
         rf'\b(one|an?) (?:(?!(?:of|or|and|to|half|that|which|who)\b)[\w-]+ ){{0,2}}'

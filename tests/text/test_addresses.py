@@ -58,6 +58,9 @@ def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
         ('LH 4512 leaves at 9.', 'It is LH4512.', False),
         ('It supports Wi-Fi 6.', 'It supports WiFi6.', False),
         ('Apollo\n11 landed.', 'Apollo-11 landed.', False),
+        ('C++17 is taught.', 'C++ is taught.', False),
+        ('The iPhone5s is small.', 'The iPhone5 is small.', True),
+        ('Form V5C is needed.', 'Form V6C is needed.', True),
         ('C++ is taught.', 'C+ is taught.', True),
         ('The A380 is large.', 'A380s are large.', False),
         (

@@ -19,7 +19,6 @@ GARAGE = 'The garage costs 22 euros. Bags can be stored at the desk.'
         ('Parking in front of the shop is free.', 'There is no parking near the shop.'),
         ('Wi-Fi is free in all rooms.', 'Wi-Fi is not available in the rooms.'),
         ('Returns are free of charge.', 'We do not accept returns.'),
-        ('Children go free.', 'Children are not permitted.'),
         (GARAGE, "There is no charging station, and lessons aren't offered."),
     ],
 )

@@ -41,6 +41,7 @@ CASES = [
     ('"War and Peace"', '"Peace and War"', '"Peace and War"'),
     ('A and B cost 2 and 3.', 'A and B cost 3 and 2.', 'A and B cost 3 and 2.'),
     ('Best to worst: a and b', 'Best to worst: b and a', 'Best to worst: b and a'),
+    ('Budapest and Vienna', 'Vienna and Budapest', 'Budapest and Vienna'),
     ('In order: fold and dry.', 'In order: dry and fold.', 'In order: dry and fold.'),
     (
         'The steps are: fold, dry.',

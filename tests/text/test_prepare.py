@@ -14,7 +14,7 @@ BEES = 'Bees make honey. Bees live in hives.'
     'text, read',
     [
         ('don’t – “so” …', 'don\'t - "so" ...'),
-        ('of 1939–45, 2010-12-05, 1995-90', 'of 1939-1945, 2010-12-05, 1995-90'),
+        ('of 1939–45, 2010-12-05, 2009-11', 'of 1939-1945, 2010-12-05, 2009-11'),
         ('H₂O, ﬁne, １２, 10² m²', 'H2O, fine, 12, 10² m²'),
         ('m<sup>2</sup> of <b>999</b><br>words', 'm² of 999 words'),
         ('**999** `x` *so* ~~no~~ a * b * c snake_case_name', None),
