@@ -40,7 +40,7 @@ from parlai_q2.turns import Passage, Turn, joined, passages_of
 TOKEN_NOCHOSEN = 'no_passages_used'
 TOKEN_KNOWLEDGE = '__knowledge__'
 TOKEN_END_KNOWLEDGE = '__endknowledge__'
-MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
+_MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 
 FIELDS = ('checked_sentence', 'knowledge')
 # From parlai/tasks/wizard_of_internet/constants.py: the names of lists of texts, and
@@ -155,6 +155,13 @@ def passages_in(value: object) -> tuple[Passage, ...]:
         passages[0] = passages[0]._replace(text=passages[0].text.lstrip())
         passages[-1] = passages[-1]._replace(text=passages[-1].text.rstrip())
     return tuple(passages)
+
+
+def without_marked(turn: str) -> str:
+    """A turn without the knowledge between markers in its text."""
+    if TOKEN_KNOWLEDGE not in turn:
+        return turn
+    return _MARKED.sub('', turn).strip()
 
 
 class TurnKnowledge(NamedTuple):
@@ -286,10 +293,7 @@ class EpisodeKnowledge:
         """The turns without the knowledge inside their texts."""
         if self.source.delimiter:
             turns = [turn.rpartition(self.source.delimiter)[2] for turn in turns]
-        return tuple(
-            MARKED.sub('', turn).strip() if TOKEN_KNOWLEDGE in turn else turn
-            for turn in turns
-        )
+        return tuple(map(without_marked, turns))
 
     def end_episode(self) -> None:
         """Forget a passage from an earlier turn's text; keep what was typed."""

@@ -21,7 +21,7 @@ from parlai.utils.typing import TShared
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import USER, SpokenTurn
 from parlai_q2.generate.strategies import Strategy
-from parlai_q2.io.knowledge import MARKED, TOKEN_KNOWLEDGE, find_knowledge
+from parlai_q2.io.knowledge import find_knowledge, without_marked
 from parlai_q2.parlai.model_files import expect_no_model_file, readable
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
@@ -104,8 +104,7 @@ class GroundedHistory(History):
         return list(filter(None, map(self._without_knowledge, turns)))
 
     def _without_knowledge(self, turn: str) -> str:
-        if TOKEN_KNOWLEDGE in turn:
-            turn = MARKED.sub('', turn).strip()
+        turn = without_marked(turn)
         lines = turn.splitlines()
         dialogue = [line for line in lines if line.strip() not in self._knowledge_lines]
         # A turn with only knowledge is the speaker's own text, so it stays.

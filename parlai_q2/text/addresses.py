@@ -92,7 +92,8 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
     if _has_unknown_telephone(knowledge, response):
         return True
     codes = {m[0] for m in _CODE.finditer(response)}
-    return not all(_has_code(knowledge.lower(), code) for code in codes)
+    known = knowledge.lower() if codes else ''
+    return not all(_has_code(known, code) for code in codes)
 
 
 def _has_code(text: str, code: str) -> bool:

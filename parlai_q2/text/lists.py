@@ -22,8 +22,9 @@ _SENTENCE = re.compile(r'[^.!?\n]+')
 _ORDERED = re.compile(
     r'["“”«»]|\b(?:order|respectively|first|second|then|before|after|followed|later|next'
     r'|as|than|called|titled|named|north|south|east|west|turn|top|bottom|left|right|via'
-    r'|(?:step|phase|stage|route|sequence|rank)\w*|podium|starting|stack|best|worst|(?:old|young|larg|small|high|low'
-    r'|long|short|tall|near|farth|earli|lat|bigg|fast|slow)est)\b',
+    r'|(?:step|phase|stage|route|sequence|rank)\w*|podium|starting|stack|best|worst'
+    r'|(?:old|young|larg|small|high|low|long|short|tall|near|farth|earli|lat|bigg|fast'
+    r'|slow)est)\b',
     re.IGNORECASE,
 )
 # What may follow a list behind a verb, or at the start of a sentence; behind both, a
