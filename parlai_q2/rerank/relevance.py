@@ -30,6 +30,7 @@ from parlai_q2.text.questions import (
     only_declines,
     wants_answer,
 )
+from parlai_q2.text.schedules import concerns_days
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import PASSAGE_END, Span, Turn
@@ -205,7 +206,9 @@ def read_knowledge(turn: Turn) -> str:
     >>> read_knowledge(Turn('plan,price\\nBasic,9 euros\\nPro,19 euros', ['How much?']))
     'The price of Basic is 9 euros.\\nThe price of Pro is 19 euros.'
     """
-    return PASSAGE_END.join(prepare_passage(text).text for text in turn.texts)
+    with_days = concerns_days(turn.text)
+    passages = (prepare_passage(text, with_days) for text in turn.texts)
+    return PASSAGE_END.join(passage.text for passage in passages)
 
 
 def strip_chat(reply: str, turn_text: str) -> str:

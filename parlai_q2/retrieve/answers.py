@@ -16,6 +16,7 @@ from parlai_q2.presets import load_preset
 from parlai_q2.retrieve.readers.block import CELL_SEPARATOR, find_cells
 from parlai_q2.scorers import backends
 from parlai_q2.text.prepare import prepare_passage
+from parlai_q2.text.schedules import concerns_days
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span, heading_of
 
@@ -108,6 +109,11 @@ class Answer(NamedTuple):
     rating: float
 
 
+def _as_read(text: str, question: str) -> str:
+    """A passage as the model of relevance reads it beside a question."""
+    return prepare_passage(text, with_days=concerns_days(question)).text
+
+
 class AnswerReader:
     """Reads passages for the answers to questions, with the shipped models."""
 
@@ -125,7 +131,7 @@ class AnswerReader:
         found = self._find_spans(pairs)
         quotes = [
             (
-                _heading_line(passage) + prepare_passage(passage.text).text,
+                _heading_line(passage) + _as_read(passage.text, history[-1]),
                 history,
                 quote_answer(passage.text, span) or span.text.strip() or passage.text,
             )

@@ -28,6 +28,7 @@ from parlai_q2.claims import Claim, Evidence, Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.scorers.mistakes import lacks_mistake, name_mistakes
 from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_passage
+from parlai_q2.text.schedules import concerns_days
 from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import count_words, is_short
 from parlai_q2.text.sentences import sentences as split_sentences
@@ -46,7 +47,7 @@ LANGUAGE = 'language'
 # The part of a score that is the share of a text that was not read.
 UNREAD = 'unread'
 # The way to prepare texts, as signatures print it.
-PREPARATION = 'prepared.6'
+PREPARATION = 'prepared.7'
 # About 50 sentences, so that a response of any length is scored within two seconds by
 # the shipped detector; replies of chatbots are far shorter.
 MAX_RESPONSE_WORDS = 800
@@ -108,7 +109,8 @@ class ReadExample:
         self.whole = self._prepared = whole
         self._passages: list[PreparedText] | None = None
         if scorer.prepares_texts:
-            passages = list(map(prepare_passage, whole.texts))
+            with_days = concerns_days(whole.response)
+            passages = [prepare_passage(text, with_days) for text in whole.texts]
             texts = [passage.text for passage in passages]
             response = respell(prepare(whole.response), '\n'.join(texts))
             is_changed = any(t.text != t.original for t in (*passages, response))

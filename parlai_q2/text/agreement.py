@@ -16,16 +16,13 @@ from functools import lru_cache, partial
 from itertools import combinations, islice
 
 from parlai_q2.text.amounts import (
-    CENT,
-    CLOCK,
-    CURRENCIES,
     RANGE_DASH,
-    UNITS,
     Amount,
     find_amounts,
     is_rate,
     scan_amounts,
 )
+from parlai_q2.text.units import CENT, CLOCK, CURRENCIES, FREQUENCY, UNITS
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
@@ -118,7 +115,8 @@ def _neighbourhood(stated: Amount, value: float) -> tuple[float, float]:
     """What a value may agree with, at most."""
     if stated.dimension == 'temperature':
         return value - DEGREES, value + DEGREES
-    share = BOUND if stated.bound else ROUGH if stated.rough else EXACT
+    is_rough = stated.rough or stated.dimension == 'share'
+    share = BOUND if stated.bound else ROUGH if is_rough else EXACT
     return value - abs(value) * share, value + abs(value) * share
 
 
@@ -190,6 +188,11 @@ def _split_range(amount: Amount) -> tuple[Amount, Amount]:
     return low, amount._replace(high=None, number=amount.high or amount.number)
 
 
+def _is_fraction(amount: Amount) -> bool:
+    """Whether an amount is "a third of", and not a percentage."""
+    return amount.dimension == 'share' and amount.size > 1
+
+
 def _measures_another(reference: Amount, stated: Amount) -> bool:
     has_both = bool(reference.attribute and stated.attribute)
     return has_both and measured(reference) != measured(stated)
@@ -213,6 +216,8 @@ def _is_near(
         return is_same_time(value, stated_value)
     if reference.dimension == 'temperature':
         return abs(value - stated_value) <= DEGREES
+    if reference.size != stated.size and reference.dimension == 'share':
+        return abs(apart) <= ROUGH  # a third, or 33 percent
     is_exact = reference.size == stated.size or reference.dimension in CURRENCIES
     if is_exact and not stated.rough:
         return math.isclose(value, stated_value)
@@ -325,6 +330,12 @@ def unsupported_amounts(knowledge: str, response: str) -> tuple[Amount, ...]:
 def _may_be_supported(stated: Amount, response: str, index: AmountIndex) -> bool:
     if index.has(stated):
         return True
+    if (stated.dimension == FREQUENCY or _is_fraction(stated)) and not (
+        stated.rough or stated.bound
+    ):
+        # Others may be counted, or told in other words.
+        known = stated.dimension in index.dimensions
+        return not known or _is_derived(stated, index.amounts)
     if _has_other_unit(stated, index):
         return False
     return (

@@ -20,6 +20,7 @@ from parlai_q2.text.numerals import (
     parse_number,
 )
 from parlai_q2.text.qualifiers import read_qualifier
+from parlai_q2.text.units import CENT, CLOCK, CURRENCIES, FREQUENCY, UNITS
 
 # Letters right behind digits. A small m is a scale behind a currency only: else metres.
 SUFFIXES = {
@@ -27,75 +28,23 @@ SUFFIXES = {
 }  # fmt: skip
 # The hours of a clock.
 HOUR = '|'.join((*list(SMALL)[1:13], r'1?\d'))
-_START = rf'{NUMBER_WORD}|{one_of(("noon", "midday", "midnight"))}'
-# The names of units by dimension, and their size; exact by definition, but for months
-# and years (Gregorian means) and the US gallon and pint.
-_UNITS: dict[str, dict[str, float]] = {
-    'length': {
-        'metre|meter|m': 1, 'kilometre|kilometer|km': 1000, 'mile|mi': 1609.344,
-        'centimetre|centimeter|cm': 0.01, 'millimetre|millimeter|mm': 0.001,
-        'foot|feet|ft': 0.3048, 'inch|inches': 0.0254, 'yard|yd': 0.9144,
-    },
-    'mass': {
-        'kilogram|kilogramme|kilo|kg': 1, 'gram|gramme|g': 0.001,
-        'milligram|mg': 1e-6, 'tonne|metric ton|t': 1000, 'pound|lb': 0.45359237,
-        'ounce|oz': 0.028349523125,
-    },
-    'time': {
-        'second|sec': 1, 'minute|min': 60, 'hour|hr|h': 3600, 'day': 86400,
-        'week': 604800, 'fortnight': 1209600, 'month': 2629746, 'year': 31556952,
-        'decade': 315569520, 'century|centuries': 3155695200,
-    },
-    'volume': {
-        'litre|liter|l': 1, 'millilitre|milliliter|ml': 0.001,
-        'gallon': 3.785411784, 'pint': 0.473176473,
-    },
-    'spoons': {'teaspoon|tsp': 1, 'tablespoon|tbsp': 3, 'cup': 48},
-    'area': {
-        'square metre|square meter|m²': 1, 'square kilometre|square kilometer|km²': 1e6,
-        'square mile': 2589988.110336, 'hectare|ha': 1e4, 'acre': 4046.8564224,
-    },
-    'speed': {
-        'km/h|kilometre per hour|kilometer per hour|kph': 1,
-        'mph|mile per hour': 1.609344,
-        'metre per second|meter per second|m/s': 3.6,
-        'kilometre per second|kilometer per second': 3600,
-    },
-    'energy': {'kilocalorie|kcal': 1, 'calorie': 0.001, 'kilojoule|kj': 0.239005736},
-    'temperature': {'degree celsius|°c': 1, 'degree fahrenheit|°f': 1},
-    'euros': {'euro|eur|€': 1},
-    'dollars': {'dollar|usd|$': 1, 'cent': 0.01},
-    'sterling': {'gbp|£|pound sterling': 1, 'pence': 0.01},
-    'yen': {'yen|¥|jpy': 1},
-    'share': {'percent|per cent|%': 1},
-}  # fmt: skip
-UNITS: dict[str, tuple[str, float]] = {}
-for _dimension, _sizes in _UNITS.items():
-    for _names, _size in _sizes.items():
-        for _name in _names.split('|'):
-            first, *rest = _name.split(' ')
-            plural = ' '.join([f'{first}s', *rest])
-            if rest and rest[0] not in (
-                'per', 'celsius', 'fahrenheit', 'cent', 'sterling'
-            ):  # fmt: skip
-                plural = f'{_name}s'  # square miles, but miles per hour
-            UNITS[_name] = (_dimension, float(_size))
-            # "5 ms" is no length, and "IC 1073 has" no area.
-            if len(_name) > 1 and _name != 'ha':
-                UNITS[plural] = UNITS[_name]
-
+_START = rf'{NUMBER_WORD}|{one_of(("noon", "midday", "midnight", "once", "twice"))}'
 _DIGITS = (
     r'\d{1,3}(?:\.\d{3})+,\d\d?(?![\d,])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|'
     r'\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
 )
 _UNIT = one_of(sorted(UNITS, key=len, reverse=True))
-# "1 200 km", but not "in 2007 500 people".
-_SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
+# "1 200 km" and "12 000", but not "in 2007 500 people".
+_SPACED_DIGITS = (
+    rf'\d{{1,3}}(?: \d{{3}})+(?:(?<= 000)(?!\d)|(?=[ -]?(?:{_UNIT})(?![\w/])))'
+)
 # "½" and, of a unit, "1 1/2"; perhaps behind a whole number.
 _FRACTION = (
     rf'(?:\d+ ?)?[{"".join(FRACTIONS)}]'
     rf'|(?:\d+ )?[1-9]/[2-9](?=[ -](?:{_UNIT})(?![\w/]))'
 )
+# Of "a third of", not of "half an hour".
+_PARTS = {'half': 0.5, 'third': 1 / 3, 'quarter': 0.25, 'fifth': 0.2, 'tenth': 0.1}
 _SIGNS = '$€£¥'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
@@ -113,6 +62,12 @@ _AMOUNT = re.compile(
     r'(?<=half an )|(?<=half a ))'
     rf'(?:(?P<hour>\d{{1,2}})(?:[:.](?P<minute>[0-5]\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
+    # Others, such as "she once lived here", count nothing.
+    r'|(?P<multiple>twice|once(?= (?:an?|per|each|every|daily|weekly|monthly)\b))'
+    # "Half of the staff", "two thirds of", but not "the first half of".
+    rf'|(?:(?P<parts>an?|one|two|three|four) (?P<fraction>{one_of(_PARTS)})s?'
+    rf'|(?<!first )(?<!second )(?<!other )(?P<bare_half>half))'
+    r'(?= of (?!an?\b)|(?<=half) (?:all|its|my|our|the|their|your)\b)'
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     # "9:30", and "9.30" before "-5.30pm".
     rf'|(?P<plain_hour>\d{{1,2}})(?::|\.(?=[0-5]\d ?(?:[-–]|to|until) ?'
@@ -146,11 +101,6 @@ _YEAR = re.compile(r'(?:1\d|20)\d\d')
 _BEFORE_YEAR = re.compile(
     r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
 )
-CURRENCIES = ('euros', 'dollars', 'sterling', 'yen')
-# What is a hundredth of a euro, too.
-CENT = UNITS['cent']
-# The dimension of times of day, in hours.
-CLOCK = 'clock'
 
 
 class Amount(NamedTuple):
@@ -266,9 +216,36 @@ def _read_clock(match: re.Match[str]) -> Amount:
     )
 
 
+def _read_words(text: str, match: re.Match[str]) -> Amount:
+    """ "Twice", or "two thirds of"."""
+    if match['multiple']:
+        number, dimension, size = 1.0 + (match[0].lower() == 'twice'), FREQUENCY, 1.0
+    else:
+        parts = parse_number((match['parts'] or 'one').lower()) or 1.0
+        number = parts * _PARTS[(match['fraction'] or 'half').lower()]
+        dimension, size = 'share', 100.0
+    start, end = match.span()
+    qualifier = read_qualifier(text[max(0, start - 20) : start], text[end : end + 24])
+    return Amount(
+        number=number,
+        digits=number,
+        dimension=dimension,
+        size=size,
+        qualified_start=start - qualifier.before,
+        start=start,
+        end=end,
+        bound=qualifier.bound,
+        is_limit=qualifier.is_limit,
+        rough=qualifier.rough,
+        is_words=True,
+    )
+
+
 def _read(text: str, match: re.Match[str]) -> Amount | None:
     if match['hour'] or match['plain_hour'] or match['part'] or match['name']:
         return _read_clock(match)
+    if match['multiple'] or match['fraction'] or match['bare_half']:
+        return _read_words(text, match)
     numeral, unit = match['number'].lower(), (match['unit'] or '').lower()
     sign = (match['sign'] or '').strip()
     if not unit and not sign and (match['half'] or numeral in (*ARTICLES, 'one', '')):

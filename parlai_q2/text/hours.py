@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 
 from parlai_q2.text.agreement import index_amounts, is_same_time
-from parlai_q2.text.amounts import CLOCK, Amount, find_amounts
+from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.units import CLOCK
 
 _OPEN = re.compile(r'\bopen(?:s|ing)?\b', re.IGNORECASE)
 # Not that of "a.m."

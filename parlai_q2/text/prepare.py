@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from parlai_q2.text.records import has_records, read_records
+from parlai_q2.text.schedules import read_schedules
 from parlai_q2.turns import Span
 
 _NOT_ASCII = re.compile(r'[^\x00-\x7f]')
@@ -182,10 +183,12 @@ def prepare(text: str) -> PreparedText:
 
 
 @lru_cache(maxsize=256)
-def prepare_passage(text: str) -> PreparedText:
+def prepare_passage(text: str, with_days: bool = False) -> PreparedText:
     """
     A passage as scorers read it: as a response, but with its headings, and with records
     as sentences.
+
+    :param with_days: add a sentence for each day of a schedule.
 
     >>> prepare_passage('R-12\\nowner: Bea Okoye\\nstate: closed').text.splitlines()[0]
     'The owner of R-12 is Bea Okoye.'
@@ -194,9 +197,12 @@ def prepare_passage(text: str) -> PreparedText:
     if records := read_records(prepared.text):
         prepared = prepared.rewrite(*records)
     if has_records(prepared.text):
-        return _remove_emphasis(prepared)
-    prepared = _join_lines(prepared).replace(_HEADING, lambda m: m[1])
-    return _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
+        prepared = _remove_emphasis(prepared)
+    else:
+        prepared = _join_lines(prepared).replace(_HEADING, lambda m: m[1])
+        prepared = _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
+    schedules = read_schedules(prepared.text) if with_days else None
+    return prepared.rewrite(*schedules) if schedules else prepared
 
 
 def _write_plainly(text: str) -> PreparedText:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from parlai_q2.json_values import JsonObject
+from parlai_q2.text.schedules import OF_A_DAY
 
 # The keys whose value names a record, the best first.
 NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
@@ -85,7 +86,8 @@ def has_records(text: str) -> bool:
     if '\nThe ' not in text:
         return False
     statements = len(_STATEMENT.findall(text))
-    return statements > 1 and 2 * statements >= text.count('\n') + 1
+    lines = text.count('\n') + 1 - len(OF_A_DAY.findall(text))
+    return statements > 1 and 2 * statements >= lines
 
 
 def read_records(text: str) -> tuple[str, list[int]] | None:

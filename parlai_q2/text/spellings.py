@@ -1,8 +1,8 @@
 """
 Puts what a response only writes otherwise as its knowledge has it: dates ("31.05.2025"
 for "31 May 2025"), telephone numbers, links, "1 onion" for "one chopped onion", "24/7"
-for "around the clock". Another date, number or link stays as it is. "9 in the evening"
-becomes "9 pm", and "until nine" "until 9:00".
+for "around the clock", "World War 2" for "World War II". Another date, number or link
+stays as it is. "9 in the evening" becomes "9 pm", and "until nine" "until 9:00".
 
 Amounts are restated sentence by sentence (:func:`parlai_q2.text.agreement.restate`).
 """
@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from parlai_q2.text.addresses import TELEPHONE, bare_link, read_telephone
-from parlai_q2.text.amounts import CLOCK, HOUR, find_amounts
+from parlai_q2.text.amounts import HOUR, find_amounts
 from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
 from parlai_q2.text.selection import FUNCTION_WORDS
+from parlai_q2.text.units import CLOCK
 
 _MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split()
 _MONTH = (
@@ -48,6 +49,13 @@ _NUMBERED = re.compile(
     r'|room|route|row|seat|section|size|stage|step|table|terminal|track|tram|type|unit'
     r'|version|volume|ward|week|year|zone)s? $',
     re.IGNORECASE,
+)
+_ROMAN = ('I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII')
+# A name with a number, "Part 2", or one of the world wars.
+_NUMBERED_NAME = re.compile(
+    r'\b(?:(?:World )?(?P<name>WW|[A-Z][a-z]+) ?'
+    r'(?P<number>[IVX]{1,4}|(?<= )\d{1,2}|(?<=WW)[12])'
+    r'|(?P<ordinal>First|Second) World War)(?![\w.,:/%-]\w|\w)'
 )
 _HOUR = re.compile(
     rf'\b(?P<before>at|by|from|to|until|till) (?P<hour>{HOUR})(?P<minute>:\d\d)?'
@@ -85,6 +93,7 @@ def respell(response: PreparedText, knowledge: str) -> PreparedText:
             response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
     if _DOMAIN.search(text):
         response = _respell(response, knowledge, _LINK, _read_link)
+    response = _respell(response, knowledge, _NUMBERED_NAME, _read_numbered_name)
     if ' in the ' in text or 'at night' in text:
         response = response.replace(_HOUR, lambda match: _read_hour(match, knowledge))
     if 'until' in text or 'till' in text:
@@ -147,6 +156,16 @@ def _read_date(match: re.Match[str]) -> str:
 
 def _read_link(match: re.Match[str]) -> str:
     return bare_link(match[0])
+
+
+def _read_numbered_name(match: re.Match[str]) -> str:
+    """ "War 2" for "War II", "WW2" and "Second World War"; empty for "XL"."""
+    if match['ordinal']:
+        return f'War {1 if match["ordinal"] == "First" else 2}'
+    number = match['number']
+    if not number.isdecimal():
+        number = str(1 + _ROMAN.index(number)) if number in _ROMAN else ''
+    return number and f'{"War" if match["name"] == "WW" else match["name"]} {number}'
 
 
 def _read_one(match: re.Match[str], knowledge: str) -> str | None:

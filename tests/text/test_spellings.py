@@ -15,6 +15,12 @@ def read(text, knowledge):
     'knowledge, same, others',
     [
         (
+            'in World War II',
+            ['World War 2', 'WW2', 'WWII', 'WW II', 'Second World War'],
+            ['World War 1', 'WWI', 'First World War', 'World War 22', 'WW2x'],
+        ),
+        ('saw Rocky IV', ['Rocky 4'], ['Rocky 3', 'Rocky 40', 'Rocky 4.5', 'Rocky']),
+        (
             'until 31 May 2025',
             ['31.05.2025', '31.5.2025', '2025-05-31', '5/31/2025', '31/05/2025']
             + ['May 31, 2025', '31st of May 2025'],

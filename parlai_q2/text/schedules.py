@@ -1,0 +1,344 @@
+"""
+Spells out opening hours and the like, one sentence for each day: "Mon-Wed 9-17, Sun
+closed" also becomes "On Monday it is open from 9 to 17." and so on. Detectors do not
+count the days of a range, and hardly read abbreviated ones.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+DAYS = ('Monday Tuesday Wednesday Thursday Friday Saturday Sunday').split()
+WEEKDAYS, WEEKEND = tuple(range(5)), (5, 6)
+# More words than these before the days are no subject with a verb.
+MAX_HEAD_WORDS = 12
+# A label, or the line above a schedule, with more words does not name what is open.
+MAX_LABEL_WORDS = 6
+# The number of pieces of a schedule that are read, and of characters above each.
+MAX_ENTRIES, MAX_ABOVE = 100, 1000
+
+_DAY = (
+    r'(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:s|nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?'
+    r'|sat(?:urday)?|sun(?:day)?)s?\b\.?'
+)
+_SPAN = (
+    rf'(?:{_DAY}(?:\s?(?:-|/|to|through|thru|till|until)\s?{_DAY})?'
+    r'|week-?days?\b|week-?ends?\b|every ?day\b|daily\b|(?:7|seven) days a week\b)'
+)
+_AND = r'(?:, and |, | and | & |&| ?\+ ?| ?/ ?)'
+_SPANS = rf'{_SPAN}(?:{_AND}(?:on )?{_SPAN}){{0,6}}'
+_EXCEPT = rf'(?:except|excluding|but not)(?: for| on)? {_SPANS}'
+_BUT = rf'(?:,? \(?{_EXCEPT}\)?)?'
+_TIME = (
+    r"(?:(?:\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?)?(?: ?(?:h|hrs|o'clock)\b)?)"
+    r'|noon|midday|midnight)'
+)
+_MONTH = r'(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b'
+_DASH = r'\s?(?:-|to|until|till)\s?'
+# Behind a day's hours; what follows other numbers may be what they count.
+_AFTER_HOURS = (
+    r'(?![-/.]?\d)(?!\w)(?=[\s|]*(?:$|[,;.)(|&/*\n]|(?:and|but|except|excluding|every|each'
+    rf'|on|in|at|by|only|hours|during)\b|{_DAY}|daily|week))(?! {_MONTH})'
+)
+_RANGE = rf'(?<![\d.:-]){_TIME}{_DASH}{_TIME}{_AFTER_HOURS}'
+_HOURS = rf'{_RANGE}(?:{_AND}(?:from )?{_RANGE}){{0,3}}'
+_ENTRY = re.compile(
+    rf'\b(?P<days>{_SPANS}){_BUT}'
+    r'[ \t:,|()-]{1,12}(?:(?:is|are|it is|we are|we\'re) )?'
+    rf'(?:(?:open )?(?:from |between )?(?P<hours>{_HOURS})'
+    rf'{_BUT}|(?P<closed>closed)\b)'
+    rf'|(?P<hours_first>{_HOURS}),?[ \t|]{{0,4}}\(?(?:on |every |each )?'
+    rf'(?P<days_after>{_SPANS}){_BUT}'
+    r'|\bclosed(?: all day)?:? (?:on |at |every |each )?(?:the )?'
+    rf'(?P<closed_days>{_SPANS})',
+    re.I,
+)
+_MAY_HAVE = re.compile(
+    r'\b(?:mon|tue|wed|thu|fri|sat|sun|week|daily|every|7|seven)', re.I
+)
+_EXCEPTION = re.compile(_EXCEPT, re.I)
+_SPAN_OF_DAYS = re.compile(_SPAN, re.I)
+_DAY_NAME = re.compile(_DAY, re.I)
+_ONE_RANGE = re.compile(rf'({_TIME}){_DASH}({_TIME})', re.I)
+_BOUNDARY = re.compile(r'\n|(?<!\.m\.)(?<=[.!?])\s+(?=[A-Z(])')
+_PARAGRAPH_END = re.compile(r'\n[ \t]*\n|\Z')
+_CLAUSE_END = re.compile(r'[,;:()]')
+_MARKS = ' \t,;:|()&+/-.\r'
+# Behind what has the hours that follow, if no verb says so.
+_LABEL_MARKS = (':', '(', '-', '|')
+_LINKING = re.compile(
+    r'^(?:and|but|or|then)\b\s*|\s*\b(?:and|but|or|from|on|at|between|every|each)$',
+    re.I,
+)
+_QUALIFIES = re.compile(r'(?:in|on|by|with|for|during|only|except|if|not)\b', re.I)
+_VERB = re.compile(
+    r"\b(?:is|are|opens?|closes?|runs?|operates?|works?|stays?|be)\b|'(?:re|s) open",
+    re.I,
+)
+_BE = re.compile(r"(?:\b(?:is|are|stays?|remains?|be)|'(?:re|s))$", re.I)
+_OPEN = re.compile(r'\s*\bopen$', re.I)
+_OPENS = re.compile(r'\b(?:open|opens|from|between)\b', re.I)
+_OPENING = re.compile(r'\b(?:open|opens|opening|closed|hours)\b', re.I)
+# No such number stands in a result or a date.
+_CLOCK = re.compile(r'[:.]\d\d|\d ?[ap]\.?m\b|noon|midday|midnight', re.I)
+_NO_SUBJECT = re.compile(
+    r'\b(?:our|the|its|regular|normal|usual|opening|business|hours?|times?|open|schedule'
+    r'|when|visiting|days?|of|operation)\b',
+    re.I,
+)
+_PERIOD = re.compile(
+    rf'\b(?:summer|winter|spring|autumn|season|holidays?|term|{_MONTH})', re.I
+)
+_FIRST_WORD = re.compile(r'(?:The|We|Our|It|This|They|He|She|You|An?|All|Both|Its)\b')
+
+_TIMES = (*(f'On {day}' for day in DAYS), 'On weekdays', 'At weekends')
+# A sentence that is written for a day, or for all days of one kind.
+OF_A_DAY = re.compile(
+    rf'^(?:{"|".join(_TIMES)}|[^\n:]{{1,80}}: (?i:{"|".join(_TIMES)})) .{{1,300}}\.$',
+    re.M,
+)
+# What texts say that are about days and hours.
+_CONCERNS = re.compile(
+    rf'\b(?:{_DAY}|week-?days?|week-?ends?|daily|every ?day|open|opens|opening|closed?'
+    r'|closes|closing|shuts?)\b',
+    re.I,
+)
+
+
+def concerns_days(text: str) -> bool:
+    """Whether a reply or a question may be about the days and hours of a schedule."""
+    return _CONCERNS.search(text) is not None
+
+
+class _Entry(NamedTuple):
+    """Days with their hours, the second empty if it is closed then."""
+
+    start: int
+    end: int
+    days: tuple[int, ...]
+    hours: str
+
+
+class _Sentence(NamedTuple):
+    """What a day's sentence says, and where an entry says so."""
+
+    days: tuple[int, ...]
+    text: str
+    entry: _Entry
+
+
+def read_schedules(text: str) -> tuple[str, list[int]] | None:
+    """
+    A text with a sentence for each day of a schedule, behind the paragraph that has it.
+
+    :return: the new text, and for each of its characters the place in the old one that
+        it was made of; None if there is no schedule.
+
+    >>> print(read_schedules('We are open Sat and Sun from 10 to 4.')[0])
+    We are open Sat and Sun from 10 to 4.
+    On Saturday we are open from 10:00 to 4:00.
+    On Sunday we are open from 10:00 to 4:00.
+    At weekends we are open from 10:00 to 4:00.
+    """
+    if not _MAY_HAVE.search(text):
+        return None
+    entries = [*islice(_find_entries(text), MAX_ENTRIES)]
+    if not entries:
+        return None
+    parts: list[str] = []
+    places: list[int] = []
+    start = 0
+    for paragraph_end in _PARAGRAPH_END.finditer(text):
+        end = paragraph_end.start()
+        parts.append(text[start:end])
+        places += range(start, end)
+        inside = [entry for entry in entries if start <= entry.start < end]
+        for sentence in _without_exceptions(_write(text, inside, end)):
+            line = f'\n{sentence.text}'
+            first, last = sentence.entry.start, sentence.entry.end - 1
+            parts.append(line)
+            places += [first] * (len(line) - 1) + [last]
+        start = end
+    spelled = ''.join(parts)
+    return None if spelled == text else (spelled, places)
+
+
+def _find_entries(text: str) -> Iterator[_Entry]:
+    for match in _ENTRY.finditer(text):
+        spans = match['days'] or match['days_after'] or match['closed_days']
+        hours = match['hours'] or match['hours_first'] or ''
+        exception = _EXCEPTION.search(match[0])
+        closed = _read_days(exception[0]) if exception else ()
+        days = tuple(day for day in _read_days(spans) if day not in closed)
+        yield _Entry(match.start(), match.end(), days, _read_hours(hours))
+        if closed:
+            yield _Entry(match.start(), match.end(), closed, '')
+
+
+def _read_days(text: str) -> tuple[int, ...]:
+    """
+    Days as numbers, Monday being 0.
+
+    >>> _read_days('Fri-Mon')
+    (4, 5, 6, 0)
+    """
+    days: list[int] = []
+    for span in _SPAN_OF_DAYS.findall(text):
+        names = [_number_of(name) for name in _DAY_NAME.findall(span)]
+        if not names:
+            word = span.lower()
+            is_end = word.startswith('week') and 'end' in word
+            is_week = word.startswith('week') and not is_end
+            days += range(5 if is_end else 0, 5 if is_week else 7)
+        elif len(names) == 1 or '/' in span:
+            days += names
+        else:
+            count = (names[1] - names[0]) % 7 + 1
+            days += [(names[0] + n) % 7 for n in range(count)]
+    return tuple(dict.fromkeys(days))
+
+
+def _number_of(day: str) -> int:
+    return next(n for n, name in enumerate(DAYS) if name[:3].lower() == day[:3].lower())
+
+
+def _read_hours(text: str) -> str:
+    """ "from 9:00 to 12:00 and from 14:00 to 18:00" for "9-12, 14-18"."""
+    ranges = [
+        f'from {_read_time(first)} to {_read_time(last)}'
+        for first, last in _ONE_RANGE.findall(text)
+    ]
+    return ' and '.join(ranges)
+
+
+def _read_time(text: str) -> str:
+    return f'{text}:00' if text.isdecimal() else text
+
+
+def _write(text: str, entries: Sequence[_Entry], end: int) -> Iterator[_Sentence]:
+    """The sentences of a paragraph's entries, which ends somewhere."""
+    head: str | None = ''
+    is_opening = bool(_OPENING.search(text))
+    for n, entry in enumerate(entries):
+        last = entries[n - 1] if n else None
+        following = entries[n + 1].start if n + 1 < len(entries) else end
+        if last is None or last.end <= entry.start:
+            head = _find_head(text, last, entry, head)
+        boundary = _BOUNDARY.search(text, entry.end, max(following, entry.end) + 1)
+        after = text[entry.end : boundary.start() if boundary else following]
+        after = _CLAUSE_END.split(after.lstrip(' ('))[0].strip(_MARKS)
+        qualifier = f' {after}' if _QUALIFIES.match(after) else ''
+        if head is None or not _are_hours(text[entry.start : entry.end], head):
+            continue
+        for days, time in _times_of(entry.days):
+            sentence = f'{_say(time, head, entry.hours, is_opening)}{qualifier}'
+            yield _Sentence(days, sentence.rstrip('.') + '.', entry)
+
+
+def _times_of(days: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Each day of an entry, and the weekdays and the weekend if it has all of them."""
+    for day in days:
+        yield (day,), _TIMES[day]
+    for whole, name in zip((WEEKDAYS, WEEKEND), _TIMES[7:], strict=True):
+        if {*whole} <= {*days}:
+            yield whole, name
+
+
+def _find_head(
+    text: str, last: _Entry | None, entry: _Entry, last_head: str | None
+) -> str | None:
+    """
+    What stands before an entry and says what has these hours: a subject with a verb, or
+    a label; empty if nothing does, and None if the entry is of something else.
+    """
+    start = max(last.end if last else 0, entry.start - MAX_ABOVE)
+    # A boundary is told by the letter behind it.
+    boundaries = [*_BOUNDARY.finditer(text, start, entry.start + 1)]
+    before = text[boundaries[-1].end() if boundaries else start : entry.start]
+    head = _clean(before)
+    if not head:
+        is_in_line = last is not None and '\n' not in {b[0] for b in boundaries}
+        return last_head if is_in_line else _heading(text, entry.start)
+    if last and not boundaries and _QUALIFIES.match(head):
+        return last_head
+    words = len(head.split())
+    if _VERB.search(head) and _name_of(head):
+        return head if words <= MAX_HEAD_WORDS else None
+    is_label = before.rstrip().endswith(_LABEL_MARKS) or not _name_of(head)
+    return head if is_label and words <= MAX_LABEL_WORDS else None
+
+
+def _are_hours(entry: str, head: str) -> bool:
+    """Whether the numbers of an entry are those of a clock, and not of a result."""
+    is_result = _VERB.search(head) and not _OPENS.search(f'{head} {entry}')
+    return not is_result or bool(_CLOCK.search(entry)) or 'closed' in entry.lower()
+
+
+def _clean(text: str) -> str:
+    """A piece between entries without marks and words that only join."""
+    text = text.strip(_MARKS)
+    while (shorter := _LINKING.sub('', text).strip(_MARKS)) != text:
+        text = shorter
+    return text
+
+
+def _heading(text: str, place: int) -> str:
+    """The line above a schedule, if it may say what has these hours."""
+    lines = text[max(0, place - MAX_ABOVE) : place].split('\n')[:-1]
+    for line in reversed(lines):
+        if line.strip() and not _ENTRY.search(line):
+            is_short = len(line.split()) <= MAX_LABEL_WORDS
+            is_other = line.rstrip().endswith(('.', '!', '?')) or '|' in line
+            is_other = is_other or ':' in line.rstrip()[:-1]
+            return _clean(line) if is_short and not is_other else ''
+    return ''
+
+
+def _say(time: str, head: str, hours: str, is_opening: bool = True) -> str:
+    """
+    What a head says of a time.
+
+    :param is_opening: whether a label may name what is open, and not an event.
+
+    >>> _say('On Sunday', 'The shop is open', '')
+    'On Sunday the shop is closed'
+    >>> _say('On Sunday', 'Library', 'from 9 to 12')
+    'On Sunday the Library is open from 9 to 12'
+    >>> _say('On Sunday', 'Yoga', 'from 9 to 12', is_opening=False)
+    'Yoga: on Sunday from 9 to 12'
+    """
+    name = _name_of(head)
+    if name and _VERB.search(head):
+        if _FIRST_WORD.match(head):
+            head = head[0].lower() + head[1:]
+        if hours:
+            return f'{time} {head} {hours}'
+        be = _OPEN.sub('', head)
+        return f'{time} {be if _BE.search(be) else "it is"} closed'
+    state = f'open {hours}' if hours else 'closed'
+    if not name:
+        return f'{time} it is {state}'
+    labelled = f'{name}: {time[0].lower()}{time[1:]}'
+    if _PERIOD.search(name):
+        return f'{labelled} it is {state}'
+    if hours and not is_opening:
+        return f'{labelled} {hours}'
+    return f'{time} the {name} is {state}'
+
+
+def _name_of(head: str) -> str:
+    """A label without words that any schedule may have."""
+    return _clean(_NO_SUBJECT.sub('', head))
+
+
+def _without_exceptions(sentences: Iterator[_Sentence]) -> list[_Sentence]:
+    """Without open days on which a more special entry says that it is closed."""
+    read = [*sentences]
+    closed = {d: len(s.entry.days) for s in read if not s.entry.hours for d in s.days}
+    return [
+        sentence
+        for sentence in read
+        if not sentence.entry.hours
+        or all(closed.get(d, 7) >= len(sentence.entry.days) for d in sentence.days)
+    ]
