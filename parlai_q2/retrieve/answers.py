@@ -9,7 +9,7 @@ model of relevance, which also reads replies for the choice, rates the quote.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from parlai_q2.presets import load_preset
@@ -17,6 +17,7 @@ from parlai_q2.retrieve.readers.block import CELL_SEPARATOR, find_cells
 from parlai_q2.scorers import backends
 from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.schedules import concerns_days
+from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span, heading_of
 
@@ -133,7 +134,9 @@ class AnswerReader:
             (
                 _heading_line(passage) + _as_read(passage.text, history[-1]),
                 history,
-                quote_answer(passage.text, span) or span.text.strip() or passage.text,
+                quote_answer(passage.text, span, history[-1])
+                or span.text.strip()
+                or passage.text,
             )
             for (history, passage), (span, _) in zip(pairs, found, strict=True)
         ]
@@ -169,24 +172,30 @@ def _heading_line(passage: Passage) -> str:
     return f'{heading}\n' if heading else ''
 
 
-def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
+def quote_answer(
+    text: str, answer: Span, question: str = '', words: int = QUOTE_WORDS
+) -> str:
     """
     Quote what a passage says at an answer.
 
     :param answer: the place; a blank one is the beginning, or a row's longest cell.
+    :param question: of the figures of a long row, those whose columns it names are
+        quoted: readers take one figure for another.
     :param words: the most words, unless one sentence has more.
     :return: the quote; empty if it would be too long.
     """
     cells = find_cells(text)
     if cells:
-        quote = _quote_row(text, cells, answer, words)
+        quote = _quote_row(text, cells, answer, question, words)
     else:
         quote = quote_at(text, answer.start, words)
     quote = _GAP.sub(' ', quote)
     return quote if count_words(quote) <= LONGEST_QUOTE else ''
 
 
-def _quote_row(row: str, cells: Sequence[Span], answer: Span, words: int) -> str:
+def _quote_row(
+    row: str, cells: Sequence[Span], answer: Span, question: str, words: int
+) -> str:
     first = cells[0]
     # If the cell is a question, the next cell is quoted.
     statements = [c for c in cells if not c.text.rstrip().endswith('?')] or cells
@@ -208,11 +217,34 @@ def _quote_row(row: str, cells: Sequence[Span], answer: Span, words: int) -> str
     # Of several values, the names of the columns tell which one it is.
     values = [(_column(row, c), c.text) for c in cells if c is not first]
     if len(values) > 1 and (column := _column(row, cell)):
-        quote = '; '.join(f'{name}: {value}' for name, value in values if name)
+        quote = _list_values(values)
         if count_words(quote) > SHORT_ROW:
-            quote = f'{column}: {text}'
+            figures = [value for value in values if _is_figure(value[1])]
+            asked = _asked_for(question, figures) if _is_figure(text) else []
+            quote = _list_values(asked) or f'{column}: {text}'
         return f'{first.text}, {quote}'
     return f'{first.text}: {text}'
+
+
+def _is_figure(value: str) -> bool:
+    """Whether a cell is little else than a number."""
+    return (
+        value[-1:] != '.' and len(value.split()) <= 2 and any(map(str.isdigit, value))
+    )
+
+
+def _list_values(values: Iterable[tuple[str, str]]) -> str:
+    return '; '.join(f'{column}: {value}' for column, value in values if column)
+
+
+def _asked_for(
+    question: str, values: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The values whose columns have the most words of a question; empty if none has."""
+    words = stems(question)
+    shared = [len(words & stems(column)) for column, _ in values]
+    most = max(shared, default=0)
+    return [v for v, n in zip(values, shared, strict=True) if n == most > 0]
 
 
 def _column(row: str, cell: Span) -> str:

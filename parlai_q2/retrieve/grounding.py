@@ -146,6 +146,7 @@ class PassageReading:
     text: str
     answer: Answer
     nearness: float
+    question: str = ''
 
     @property
     def is_row(self) -> bool:
@@ -170,7 +171,7 @@ class PassageReading:
 
     def quote(self, words: int = QUOTE_WORDS) -> str:
         """The document's words at the answer."""
-        return quote_answer(self.text, self.answer.span, words)
+        return quote_answer(self.text, self.answer.span, self.question, words)
 
 
 class Grounder:
@@ -264,9 +265,11 @@ class Grounder:
             pairs += [(turns, p._replace(text=text)) for p, text, _ in candidates]
         answers = iter(self.reader.read(pairs) if self.reader else ())
         grounded = []
-        for history, candidates in zip(histories, nearest, strict=True):
+        for history, question, candidates in zip(
+            histories, questions, nearest, strict=True
+        ):
             readings = [
-                PassageReading(passage, text, next(answers), nearness)
+                PassageReading(passage, text, next(answers), nearness, question)
                 for passage, text, nearness in candidates
             ]
             grounded.append(self.choose(history[-1], readings))

@@ -218,6 +218,23 @@ def test_quotes_the_text_at_an_answer(text, answer, message):
         assert quote == message
 
 
+def test_of_figures_those_are_quoted_whose_columns_a_question_names():
+    row = (
+        'Boat: Canoe | Seats: 3 | One hour (pounds): 18 | Half day (pounds): 48 | '
+        'Whole day (pounds): 72 | Maximum load (kg): 250 | Note: Bring a life vest.'
+    )
+    start = row.index('18')
+    found = Span('18', start, start + 2)
+
+    assert quote_answer(row, found, 'How much is a canoe for half a day?') == (
+        'Canoe, Half day (pounds): 48'
+    )
+    assert quote_answer(row, found, 'And for a day?') == (
+        'Canoe, Half day (pounds): 48; Whole day (pounds): 72'
+    )
+    assert quote_answer(row, found, 'Is it cheap?') == 'Canoe, One hour (pounds): 18'
+
+
 def test_an_answer_in_a_sentence_too_long_to_quote_is_found(ask_files):
     fruits = ', '.join(f'{name} plums' for name in 'abcdefghijklmnopqrstuvwxyz' * 2)
     (found,) = ask_files(
