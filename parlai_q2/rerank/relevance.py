@@ -28,6 +28,7 @@ from parlai_q2.text.questions import (
     is_question,
     is_yes_no_question,
     only_declines,
+    shorten_turn,
     wants_answer,
 )
 from parlai_q2.text.schedules import concerns_days
@@ -127,7 +128,7 @@ class TurnReader:
         logits = iter(
             self._model.predict_relevance(
                 [
-                    (turn.history, strip_chat(reply, turn.text))
+                    (_read_turns(turn), strip_chat(reply, turn.text))
                     for (turn, reply), is_decline in zip(pairs, declines, strict=True)
                     if not is_decline
                 ]
@@ -161,7 +162,7 @@ class TurnReader:
         """The model's outputs for B replies with their turns and knowledge."""
         return self._model.predict_answers(
             [
-                (read_knowledge(turn), turn.history, strip_chat(reply, turn.text))
+                (read_knowledge(turn), _read_turns(turn), strip_chat(reply, turn.text))
                 for turn, reply in pairs
             ]
         )
@@ -170,7 +171,7 @@ class TurnReader:
         """The knowledge's answer to each turn; None for a turn that asks nothing."""
         asking = [n for n, turn in enumerate(turns) if wants_answer(turn.text)]
         read = self._answerer.with_margins(
-            [(turns[n].text, read_knowledge(turns[n])) for n in asking]
+            [(shorten_turn(turns[n].text), read_knowledge(turns[n])) for n in asking]
         )
         answers: list[KnownAnswer | None] = [None] * len(turns)
         for n, (span, margin) in zip(asking, read, strict=True):
@@ -209,6 +210,11 @@ def read_knowledge(turn: Turn) -> str:
     with_days = concerns_days(turn.text)
     passages = (prepare_passage(text, with_days) for text in turn.texts)
     return PASSAGE_END.join(passage.text for passage in passages)
+
+
+def _read_turns(turn: Turn) -> tuple[str, ...]:
+    """The turns as the model reads them: a long last one without its preamble."""
+    return (*turn.history[:-1], *map(shorten_turn, turn.history[-1:]))
 
 
 def strip_chat(reply: str, turn_text: str) -> str:
@@ -250,8 +256,9 @@ class AnswerComparer:
         queries = []
         for index in asked:
             turn, reply = pairs[index]
-            queries.append((turn.text, reply))
-            queries += [(turn.text, passage.text) for passage in turn.knowledge]
+            asked_for = shorten_turn(turn.text)
+            queries.append((asked_for, reply))
+            queries += [(asked_for, passage.text) for passage in turn.knowledge]
         answers = iter(self._model.with_margins(queries))
         claims: list[Claim | None] = [None] * len(pairs)
         for index in asked:

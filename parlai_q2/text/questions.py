@@ -11,6 +11,7 @@ from functools import lru_cache
 from parlai_q2.text.normalize import composed
 from parlai_q2.text.overlap import rouge_words
 
+MAX_TURN_WORDS = 25
 _AUXILIARIES = frozenset(
     'is are was were do does did can could may might shall should will would has have '
     'am must'.split()
@@ -63,6 +64,7 @@ MAX_DECLINE_LENGTH = 200
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _LETTER_OR_DIGIT = re.compile(r'[^\W_]')
 _SENTENCE_END = re.compile(r'[.!?]\s')
+_BEHIND_SENTENCE = re.compile(r'(?<=[.!?])\s+')
 
 # Where a clause ends, and another may begin that claims something.
 _CLAUSE_END = re.compile(
@@ -260,6 +262,17 @@ _ASKS_LISTENER = re.compile(
     r'(?!.*\b(?:know|knew|believe|hear|heard|aware|realis\w+|realiz\w+|that|who|which)\b)'
     r'(?: \S+){0,9}'
 )
+
+
+def shorten_turn(text: str) -> str:
+    """
+    The questions of a turn of more than :data:`MAX_TURN_WORDS` words, which readers of
+    short questions overlook, or its last sentence if it asks none.
+    """
+    if text.count(' ') < MAX_TURN_WORDS:
+        return text
+    asked = [part for part in _BEHIND_SENTENCE.split(text) if part.endswith('?')]
+    return ' '.join(asked) or _last_sentence(text)
 
 
 def is_question(text: str) -> bool:
