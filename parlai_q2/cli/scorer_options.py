@@ -277,8 +277,8 @@ def add_choice_options(parser: OptionParser) -> None:
         type='bool',
         default=True,
         help='with --abstain-below: if there is no knowledge, or the reply '
-        'could not be verified, return --abstain-text (true) or the '
-        "generator's first reply (false)",
+        'could not be verified, return --abstain-text (true) or the best reply '
+        "(false), which is the generator's first if none could be verified",
     )
     group.add_argument(
         '--abstain-text',

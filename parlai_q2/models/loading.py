@@ -52,7 +52,7 @@ def is_reachable() -> bool:
     url = urlsplit(constants.ENDPOINT)
     proxy = getproxies().get(url.scheme)
     if proxy and not proxy_bypass(url.hostname or ''):
-        url = urlsplit(proxy)
+        url = urlsplit(proxy if '://' in proxy else f'http://{proxy}')
     port = url.port or (HTTP if url.scheme == 'http' else HTTPS)
     return can_connect(url.hostname or '', port)
 

@@ -4,6 +4,7 @@ A sequence-to-sequence model for inference, such as MiniCheck (Tang et al. 2024,
 text supports a statement, it answers with one word, whose probability is the support.
 """
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
+_NAMES = re.compile(f'{PREMISE}|{HYPOTHESIS}')
 
 
 class Seq2SeqNliModel(Backend, NliModel):
@@ -101,7 +103,9 @@ class Seq2SeqNliModel(Backend, NliModel):
         return [NliProbabilities(value, 1 - value, 0.0) for value in best]
 
     def _fill_prompt(self, premise: str, hypothesis: str) -> str:
-        return self.prompt.replace(HYPOTHESIS, hypothesis).replace(PREMISE, premise)
+        # In one pass, as a text may have such a name in it, too.
+        texts = {PREMISE: premise, HYPOTHESIS: hypothesis}
+        return _NAMES.sub(lambda name: texts[name[0]], self.prompt)
 
     def _windows(self, premise: str, hypothesis: str) -> list[str]:
         parts = [premise]

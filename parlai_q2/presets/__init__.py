@@ -80,10 +80,11 @@ class Preset:
         :raises ConfigError: if the preset has no such section.
         """
         if section not in self.models:
+            others = [n for n in preset_names() if section in load_preset(n).models]
             raise ConfigError(
                 f'The preset {self.name!r} has no section {section!r}, which this '
                 'scorer needs. Add it, or use a preset that has it: '
-                f'{", ".join(preset_names())}.'
+                f'{", ".join(others)}.'
             )
         return self.models[section]
 

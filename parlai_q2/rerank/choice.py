@@ -49,6 +49,8 @@ DEFAULT_GENERATOR_WEIGHT = 0.3
 MIN_RELEVANCE, SURE_RELEVANCE = 0.5, 0.9
 # The numbers of most relevant and of best grounded candidates that are read as answers.
 MOST_RELEVANT, BEST_GROUNDED = 4, 3
+# More than any likelihood lifts a candidate.
+BELOW_ALL = 1000.0
 # The digits by which values are compared: batching changes the last ones.
 _DIGITS = 6
 _SHOWN_DIGITS = 2
@@ -96,8 +98,8 @@ class Rule:
         this, in [0, 1], and answers the turn if that asks something. Greetings pass,
         and replies that say they have no answer. None: never abstain.
     :param abstain_unverified: with ``abstain_below``, whether to abstain, too, if there
-        is no knowledge or the reply could not be verified. If not, the generator's
-        first reply stands.
+        is no knowledge or the reply could not be verified. If not, the best reply
+        stands, which is the generator's first if none could be verified.
     :raises UnknownNameError: if there is no such rule.
     :raises ConfigError: if a value is not a number, or is out of range.
 
@@ -203,9 +205,6 @@ def _order(
     stages = _stages(candidates, rule, turn_text)
     _, utility = stages[-1]
     order = _sort(list(map(utility, candidates)))
-    if any(candidate.worth is not None for candidate in candidates):
-        # No likelihood lifts a candidate that was not read over those that were.
-        order.sort(key=lambda n: _is_unread(candidates[n], turn_text))
     best = order[0]
     if rule.by == RerankBy.THRESHOLD:
         passes = _passes(candidates[best], rule)
@@ -292,9 +291,9 @@ def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
 
 
 def _worth_to_rank_by(candidate: Candidate, turn_text: str) -> float:
-    """A candidate's worth; below any worth if it was not read as an answer."""
-    worth = guarded_score_of(candidate) if candidate.worth is None else candidate.worth
-    return worth - 1.0 if _is_unread(candidate, turn_text) else worth
+    """A candidate's worth; below that of others if it was not read as an answer."""
+    worth = candidate.worth or 0.0
+    return worth - BELOW_ALL if _is_unread(candidate, turn_text) else worth
 
 
 def _is_unread(candidate: Candidate, turn_text: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
+from parlai_q2.presets import load_preset
 from parlai_q2.rerank.candidate import Candidate, Pool, unranked, with_agreement
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
@@ -32,7 +33,8 @@ from parlai_q2.rerank.worth import wants_reply
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
-from parlai_q2.turns import Example, Knowledge, Turn, stripped
+from parlai_q2.text.prepare import prepare_passage
+from parlai_q2.turns import Example, Knowledge, Passage, Turn, stripped
 
 # The preset whose model reads relevance.
 DEFAULT_RELEVANCE = 'mini'
@@ -99,6 +101,8 @@ class Reranker:
                 'relevance must be a reader, the name of a preset or None, not '
                 f'{relevance!r}.'
             )
+        if isinstance(relevance, str):
+            load_preset(relevance)  # a wrong name fails here, and not at the first turn
         self.penalties = {guard.name: guard.penalty for guard in GUARDS + self.guards}
         for name in penalties or ():
             if name not in self.penalties:
@@ -117,7 +121,7 @@ class Reranker:
 
     @property
     def is_thread_safe(self) -> bool:
-        """Whether several threads may rank at once."""
+        """Whether several threads may rank at once; guards may, as far as they ship."""
         has_own_reader = isinstance(self._relevance, (str, TurnReader, type(None)))
         scorers = (self.chooser, self.explainer)
         return has_own_reader and all(s is None or s.is_thread_safe for s in scorers)
@@ -127,7 +131,7 @@ class Reranker:
         """The reader of relevance, loaded on first use; or None."""
         reader = self._relevance
         if isinstance(reader, str):
-            reader = self._relevance = TurnReader(reader)
+            reader = self._relevance = TurnReader.of(load_preset(reader))
         return reader
 
     @property
@@ -175,7 +179,7 @@ class Reranker:
         _check_list(pools, Pool, 'rank_batch')
         if not all(pool.candidates for pool in pools):
             raise InputError('There is no candidate to rank. Give at least one.')
-        turns = [Turn(stripped(pool.knowledge), pool.history) for pool in pools]
+        turns = [Turn(_known(pool.knowledge), pool.history) for pool in pools]
         scored = self._score(pools, turns, keep_right_answers)
         self._read_relevance(scored, turns)
         self._set_guarded_scores(scored, turns)
@@ -331,6 +335,13 @@ class Reranker:
         pairs = [(turns[b], scored[b][n].text) for b, n in places]
         right_answers = map(float, reader.read_right_answers(pairs))
         _set_fields(scored, places, right_answer=right_answers)
+
+
+def _known(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """Passages without white space around them; none if they are blank, or markup."""
+    passages = stripped(passages)
+    has_any = any(prepare_passage(passage.text).text.strip() for passage in passages)
+    return passages if has_any else ()
 
 
 def _places(

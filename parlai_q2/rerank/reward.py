@@ -120,4 +120,9 @@ def _reward(ranking: Ranking) -> float | None:
     if reply.guarded_score is None:
         return None
     # An empty reply is never wrong, but must not be learnt.
-    return worth_of(reply, ranking.turn) if reply.text.strip() else 0.0
+    if not reply.text.strip():
+        return 0.0
+    worth = worth_of(reply, ranking.turn)
+    # Guards lift chat above what is wrong, which a choice needs, and training does not.
+    is_chat = reply.score is not None and reply.score.label == Label.GENERIC
+    return min(worth, reply.score.value) if is_chat and reply.score else worth

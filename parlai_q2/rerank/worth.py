@@ -112,11 +112,11 @@ def claims_nothing(text: str, turn_text: str = '') -> bool:
     >>> claims_nothing('No.', 'Is it far?')
     False
     """
+    if only_declines(text):
+        return True
     if _SAYS_YES_OR_NO.match(text) and is_yes_no_question(turn_text):
         return False
-    return bool(text.strip()) and (
-        only_declines(text) or only_greets(text) or states_nothing(text)
-    )
+    return bool(text.strip()) and (only_greets(text) or states_nothing(text))
 
 
 def guarded_score_of(candidate: Candidate) -> float:

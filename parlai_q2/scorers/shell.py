@@ -188,7 +188,7 @@ def score_all(
         example
         for pair, example in texts.items()
         if pair not in unknown
-        and (not scorer.prepares_texts or all(map(has_words, text_pairs[pair])))
+        and (not scorer.prepares_texts or _has_something_to_read(example))
     ]
     scores = _look_up(scorer, readable, reuse)
     if calibrated is not None:
@@ -247,6 +247,12 @@ def checked_examples(examples: object) -> list[Example]:
                 'response="...").'
             )
     return checked
+
+
+def _has_something_to_read(example: Example) -> bool:
+    """Whether a response has words, and some passage without its markup."""
+    passages = (prepare_passage(text).text for text in example.texts)
+    return has_words(example.response) and has_words('\n'.join(passages))
 
 
 def _look_up(

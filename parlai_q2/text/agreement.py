@@ -210,7 +210,7 @@ def _is_near(
         return value == stated_value
     apart = (value - stated_value) / (abs(stated_value) or 1.0)  # of midnight
     if stated.bound and not reference.bound and not stated.is_limit:
-        return 0 <= apart * stated.bound <= BOUND
+        return 0 < apart * stated.bound <= BOUND
     if reference.dimension == CLOCK and not (reference.attribute and stated.attribute):
         # Half past nine may be at night.
         return is_same_time(value, stated_value)
@@ -296,7 +296,10 @@ def _quote(knowledge: str, match: Amount, stated: Amount) -> str:
         return text
     first, *rest = RANGE_DASH.split(text)
     first = first.removesuffix('.')
-    return first if not rest or is_same_time(match.value, stated.value) else rest[-1]
+    is_low = is_same_time(match.value, stated.value)
+    if stated.attribute and is_same_time(match.value, match.top):
+        is_low = match.value == stated.value  # "9 am to 9 pm"
+    return first if not rest or is_low else rest[-1]
 
 
 def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:

@@ -340,7 +340,8 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     if low.high is not None or not RANGE_DASH.fullmatch(between):
         return None
     word = between.strip().lower()
-    if word == 'or' or (word == 'and' and not _has_between(text, low.qualified_start)):
+    is_either = word == 'or' and not (high.dimension and high.digits == low.digits + 1)
+    if is_either or (word == 'and' and not _has_between(text, low.qualified_start)):
         return None
     if low.dimension and low.dimension != high.dimension:
         return None

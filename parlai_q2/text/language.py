@@ -102,6 +102,8 @@ def _other_words(text: str) -> bool:
             count >= LEAST_WORDS
             and count >= LEAST_SHARE * len(every)
             and (odd or not _PARTICLES.issuperset(its_words))
+            # Words with accents may be names of dishes.
+            and (language or len(english) < 2)
             and count > 2 * sum(language not in languages for languages in english)
         ):
             return True

@@ -76,7 +76,8 @@ _CITATION = re.compile(
 )
 # The number or letter of an item, at the start of a line or behind a sentence.
 _ITEM = re.compile(
-    r'(?:(?<![^\n])|(?<=[.!?:;\])][ \t]))[ \t]*'
+    r'(?:(?<![^\n])|(?<=[.!?:;\])][ \t])|(?<=[\w,][ \t])(?=\(?(?:\d{1,2}|[a-h])\)))'
+    r'[ \t]*'
     r'\(?(?:(?P<number>\d{1,2})|(?P<letter>[a-h]))[.)][ \t]+(?=\S)'
 )
 # The number of an item at the start of a line, where no second item follows.

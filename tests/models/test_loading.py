@@ -153,6 +153,18 @@ def test_a_mirror_is_asked_at_the_port_of_its_address(monkeypatch, scheme, port)
     assert asked == [('mirror', port)]
 
 
+@pytest.mark.parametrize('proxy', ['proxy:3128', 'http://proxy:3128'])
+def test_a_proxy_needs_no_scheme(monkeypatch, proxy):
+    asked = []
+    monkeypatch.setattr('huggingface_hub.constants.HF_HUB_OFFLINE', False)
+    monkeypatch.setattr('huggingface_hub.constants.ENDPOINT', 'https://hub')
+    monkeypatch.delenv('TRANSFORMERS_OFFLINE', raising=False)
+    monkeypatch.setattr(loading, 'getproxies', lambda: {'https': proxy})
+    monkeypatch.setattr(loading, 'can_connect', lambda *place: asked.append(place))
+    loading.is_reachable.__wrapped__()
+    assert asked == [('proxy', 3128)]
+
+
 def test_an_installation_without_its_models_says_so():
     with pytest.raises(ModelNotFoundError, match='incomplete; reinstall parlai_q2'):
         shipped_folder('q2_maxi/consistency')

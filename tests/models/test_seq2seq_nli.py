@@ -54,6 +54,11 @@ def test_the_probability_is_that_of_the_word_against_the_other(folder):
     assert model_read.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
 
 
+def test_a_reply_cannot_insert_its_knowledge(folder):
+    read = load_model(folder)._fill_prompt('the cat sat', 'so {premise}')
+    assert read == 'the the cat sat . so {premise}'
+
+
 def test_compares_with_the_whole_vocabulary_without_unsupported(folder):
     model_read = load_model(folder, unsupported=None)
     yes = model_read._loaded()[1].convert_tokens_to_ids('cat')

@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2 import load_scorer
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.presets import load_preset, with_detector
+from parlai_q2.presets import Section, load_preset, with_detector
 
 
 def written(folder: Path, text: str, name: str = 'mine.yaml') -> str:
@@ -122,6 +122,11 @@ def test_what_is_wrong_is_said(tmp_path, text, error, says):
 def test_a_wrong_preset_name_names_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'mini'"):
         load_preset('mimi')
+
+
+def test_a_missing_section_names_the_presets_that_have_it():
+    with pytest.raises(ConfigError, match='preset that has it: base, mini, paper'):
+        load_preset('minicheck').model(Section.QUESTION_GENERATION)
 
 
 def test_two_that_name_each_other_are_found_out(tmp_path):

@@ -9,6 +9,7 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.rerank import Candidate, Reason, RerankBy, Rule
 from parlai_q2.rerank.choice import choose
+from parlai_q2.rerank.worth import claims_nothing
 from parlai_q2.turns import Passage
 
 KNOWLEDGE = (Passage('knowledge'),)
@@ -290,3 +291,8 @@ def test_candidates_with_likelihood_zero_come_last(weight, order, impossible):
     rule = Rule(RerankBy.SCORE_PLUS_GENERATOR, generator_weight=weight)
     reason = Reason.BEST_LIKELIHOOD if weight else Reason.BEST
     assert order_and_reason(pool, rule) == (order, reason)
+
+
+def test_a_decline_that_begins_with_no_is_no_claim():
+    assert claims_nothing('No idea.', 'Is it free on Sundays?')
+    assert not claims_nothing('No.', 'Is it free on Sundays?')

@@ -10,7 +10,7 @@ from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker, Rule
 from parlai_q2.scorers import load_scorer
-from parlai_q2.turns import Span
+from parlai_q2.turns import Example, Span
 from tests.rerank.toys import ToyScorer, pool
 
 SKY = 'the sky is blue and grass is green here in summer and rain is wet'
@@ -293,3 +293,30 @@ def test_penalties_replace_those_of_the_guards_that_they_name_and_of_no_others()
     assert usual.first.guards == ('generic',)
     with pytest.raises(UnknownNameError, match="Did you mean 'copy'"):
         Reranker('precision', penalties={'copi': 0.1})
+
+
+def test_relevance_of_a_preset_without_its_models_is_that_of_mini():
+    with pytest.raises(UnknownNameError, match='nonsens'):
+        Reranker('precision', relevance='nonsens')
+    reader = Reranker('precision', relevance='minicheck').relevance_reader
+    assert reader.settings == Reranker('precision').relevance_reader.settings
+
+
+@pytest.mark.parametrize('blank', ['<p><br></p>', '[1]', ' '])
+def test_knowledge_of_markup_alone_is_none(blank):
+    ranking = Reranker(explain=None).rank(blank, ['It opened in 1903.'], ['When?'])
+    assert ranking.reason == Reason.NO_KNOWLEDGE
+    score = load_scorer('grounded_fast').score([Example(blank, 'It opened in 1903.')])
+    assert score[0].label == Label.NOT_VERIFIABLE
+
+
+def test_a_question_behind_a_long_preamble_is_read():
+    preamble = (
+        'We are a family with two small children and a grandmother who loves history, '
+        'and we come by train on our way to the sea, where my husband used to work. '
+    )
+    knowledge = 'The museum opened in 1903. It was designed by Anna Keller.'
+    replies = ['The museum opened in 1903.', "Sorry, I don't know."]
+    for turn in ('When did it open?', f'{preamble}When did it open? Thank you!'):
+        ranking = Reranker(explain=None).rank(knowledge, replies, [turn])
+        assert ranking.chosen.text == replies[0]

@@ -110,3 +110,13 @@ def test_relevance_requires_an_answer_for_the_reward():
     assert 0 < reward_of_both(['x'], reply, **data)[0] < 0.8
     del data['history']
     assert reward_of_both(['x'], reply, **data) == [1.0], 'there is nothing to answer'
+
+
+def test_guards_do_not_raise_the_reward_of_chat():
+    chat = ['That is so cool!', 'Thank you so much!']
+    columns = {'knowledge': [BEES] * 2}
+    guarded, bare = (
+        GroundedReward(guards=guards)([''] * 2, chat, **columns)
+        for guards in (True, False)
+    )
+    assert guarded == bare

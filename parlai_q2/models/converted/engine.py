@@ -194,7 +194,7 @@ class ConvertedEncoder(ConvertedModel):
         if compute_type == ComputeType.INT8:
             converted = replace(converted, model=fit_16_bits(converted.model))
         super().__init__('Encoder', converted, device, compute_type, batch_size)
-        self.on_gpu = not device.startswith('cpu')
+        self.on_gpu = not is_cpu(device)
         is_padded = compute_type == ComputeType.INT8 and not self.on_gpu
         self.padded_lengths = PADDED_LENGTHS if is_padded else range(0)
         self.word_count = _count_rows(converted.model, WORD_EMBEDDINGS)

@@ -33,8 +33,8 @@ class Guard:
     :cvar training_penalty: the penalty when a generator learns from scores; None:
         ``penalty``.
     :cvar covered_by_relevance: whether such a reply is bad because it may not answer
-        the turn. The penalty then does not count if the turn asks something and
-        relevance was read.
+        the turn. The penalty then does not count if relevance was read, and the turn
+        asks something or is small talk.
     :cvar message: a description of such a reply, to complete the sentence "It is ...".
     """
 
