@@ -262,7 +262,10 @@ def restate(knowledge: str, response: str) -> str:
         start, quote = stated.qualified_start, _quote(knowledge, match, stated)
         if (match.bound, match.rough) == (stated.bound, stated.rough):
             if stated.bound:
-                quote = knowledge[match.qualified_start : match.start] + quote
+                words = knowledge[match.qualified_start : match.start]
+                if words.endswith('is '):
+                    continue  # "the minimum age is"
+                quote = words + quote
             else:
                 start = stated.start
         parts.append(response[place:start])

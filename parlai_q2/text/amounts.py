@@ -46,6 +46,11 @@ _FRACTION = (
 # Of "a third of", not of "half an hour".
 _PARTS = {'half': 0.5, 'third': 1 / 3, 'quarter': 0.25, 'fifth': 0.2, 'tenth': 0.1}
 _SIGNS = '$€£¥'
+# Between a number and its unit.
+_KIND = (
+    '(?:business|working|calendar|consecutive|full|whole'
+    '|American|Australian|Canadian|US)'
+)
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
 RANGE_DASH = re.compile(
@@ -80,7 +85,7 @@ _AMOUNT = re.compile(
     rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
     r'|(?<=quarter of an )|(?<=quarter of a ))'
     rf'(?P<and> and a ?half)?'
-    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
+    rf'(?:[ -]?(?:{_KIND} )?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
 )
 # Below zero; "3 -5" is a range.
@@ -268,14 +273,16 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
     if match['late'] and is_rate(text, start):
         # "20 euros a month and a half plot".
         number, digits, end = number - 0.5, digits - 0.5, match.start('late')
+    is_negative = False
+    if minus := _MINUS.search(text[max(0, start - 12) : start]):
+        start -= len(minus[0].lstrip(' \n\t('))
+        is_negative = True
+    elif dimension == 'temperature' and (below := _BELOW_ZERO.match(text, end)):
+        end, is_negative = below.end(), True
+    if is_negative:
+        number = -number
     if dimension == 'temperature':
-        if minus := _MINUS.search(text[max(0, start - 12) : start]):
-            start -= len(minus[0].lstrip(' \n\t('))
-            number = _read_degrees(-digits, unit)
-        elif below_zero := _BELOW_ZERO.match(text, end):
-            end, number = below_zero.end(), _read_degrees(-digits, unit)
-        else:
-            number = _read_degrees(digits, unit)
+        number = _read_degrees(number, unit)
     after = text[end : end + 24]
     qualifier = read_qualifier(text[max(0, start - 20) : start], after)
     attribute = _ATTRIBUTE.match(after)

@@ -20,15 +20,18 @@ _BELOW = re.compile(
     r'(?<!just )(?:less than|fewer than|under|below|<) ?$', re.IGNORECASE
 )
 _LEAST = re.compile(
-    r'(?:at least|a minimum of|no (?:less|fewer) than|from|≥|>=) ?$', re.IGNORECASE
+    r'(?:at least|a minimum of|minimum(?: \w+)? is|starts? (?:at|from)'
+    r'|no (?:less|fewer) than|from|≥|>=) ?$',
+    re.IGNORECASE,
 )
 _MOST = re.compile(
-    r'(?:at most|a maximum of|no more than|up to|until|≤|<=) ?$', re.IGNORECASE
+    r'(?:at most|a maximum of|maximum(?: \w+)? is|no more than|up to|until|≤|<=) ?$',
+    re.IGNORECASE,
 )
 # How these end: most amounts have none.
 _ENDS = tuple(
     'about around roughly approximately some almost nearly circa ca ca. over under to '
-    'so ~ than above of exceeding > below < least from >= most until <='.split()
+    'so ~ than above of exceeding > below is at < least from >= most until <='.split()
 )
 # Behind a bound, the words after an amount may be of the next: "over 5 and under 12".
 _NEXT = re.compile(rf' (?:than )?(?:[\d$€£¥]|(?:{NUMBER_WORD})\b)', re.IGNORECASE)

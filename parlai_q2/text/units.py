@@ -24,8 +24,10 @@ _UNITS: dict[str, dict[str, float]] = {
     },
     'spoons': {'teaspoon|tsp': 1, 'tablespoon|tbsp': 3, 'cup': 48},
     'area': {
-        'square metre|square meter|m²': 1, 'square kilometre|square kilometer|km²': 1e6,
-        'square mile': 2589988.110336, 'hectare|ha': 1e4, 'acre': 4046.8564224,
+        'square metre|square meter|m²|sq m': 1,
+        'square kilometre|square kilometer|km²|sq km': 1e6,
+        'square foot|square feet|sq ft': 0.09290304,
+        'square mile|sq mi': 2589988.110336, 'hectare|ha': 1e4, 'acre': 4046.8564224,
     },
     'speed': {
         'km/h|kilometre per hour|kilometer per hour|kph': 1,
@@ -34,7 +36,9 @@ _UNITS: dict[str, dict[str, float]] = {
         'kilometre per second|kilometer per second': 3600,
     },
     'energy': {'kilocalorie|kcal': 1, 'calorie': 0.001, 'kilojoule|kj': 0.239005736},
-    'temperature': {'degree celsius|°c': 1, 'degree fahrenheit|°f': 1},
+    'temperature': {
+        'degree celsius|degree c|°c': 1, 'degree fahrenheit|degree f|°f': 1
+    },
     'data': {
         'byte': 1, 'kilobyte|kb': 1e3, 'megabyte|mb': 1e6, 'gigabyte|gb': 1e9,
         'terabyte|tb': 1e12,
@@ -53,7 +57,7 @@ for _dimension, _sizes in _UNITS.items():
             first, *rest = _name.split(' ')
             plural = ' '.join([f'{first}s', *rest])
             if rest and rest[0] not in (
-                'per', 'celsius', 'fahrenheit', 'cent', 'sterling'
+                'per', 'celsius', 'fahrenheit', 'c', 'f', 'cent', 'sterling'
             ):  # fmt: skip
                 plural = f'{_name}s'  # square miles, but miles per hour
             UNITS[_name] = (_dimension, float(_size))

@@ -23,6 +23,7 @@ BEES = 'Bees make honey. Bees live in hives.'
         ('1) Bees make honey.\n2) Bees live in hives.', BEES),
         ('(1) Bees make honey. (2) Bees live in hives.', BEES),
         ('a) Bees make honey.\nb) Bees live in hives.', BEES),
+        ('(1) dig, (2) sow and (3) wait', 'dig, sow and wait'),
         ('- Bees make honey.\n- Bees live in hives.', BEES),
         ('First, Bees make honey. Second, Bees live in hives.', BEES),
         ('Firſt, Bees make honey. ſecond, Bees live in hives.', BEES),
