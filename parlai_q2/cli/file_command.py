@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from parlai_q2.cli import log
-from parlai_q2.cli.parser import given_file
+from parlai_q2.cli.parser import check_given
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
@@ -301,8 +301,9 @@ class JobRunner:
         self._read += run.state['size']
         self._summaries.append(summary)
         infile, outfile = run.files
-        log.info(f'Wrote {outfile or "the standard output"}. {run.tally.describe()}')
         self._outputs.complete(run.files, summary)
+        place = self._outputs.url_of(outfile) if outfile else 'the standard output'
+        log.info(f'Wrote {place or outfile}. {run.tally.describe()}')
         count, good = run.tally.records, run.tally.good
         unit, participle = self._job.unit, self._job.participle
         if count and not good:
@@ -328,7 +329,7 @@ def run_command_on_files(
     Process the files that ``--infile`` and ``--outfile`` name; see :class:`JobRunner`.
     """
     for option in ('infile', 'outfile'):
-        given_file(opt, option)
+        check_given(opt, option)
     if show and opt['outfile'] in STDOUT:
         raise ConfigError(
             '--show and --outfile - both write to standard output. Leave one out.'

@@ -93,19 +93,33 @@ def truth(text: str) -> bool:
     return text.lower() in YES
 
 
-def given_file(opt: Options, name: str, example: str = 'FILE') -> Path:
+def check_given(opt: Options, name: str, example: str = 'FILE') -> None:
     """
-    Return the file that an option names, e.g. ``outfile``. Its presence is checked
-    here, because the parser would also refuse ``--help`` without it.
+    Check that an option names a file, e.g. ``outfile``. The parser would refuse even
+    ``--help`` without it.
     """
     if not opt.get(name):
         raise ConfigError(f'--{name} is missing. Give a file: --{name} {example}')
-    return Path(opt[name])
+
+
+def given_file(opt: Options, name: str, example: str = 'FILE') -> Path:
+    """Return the file on this machine that an option names, e.g. ``outfile``."""
+    check_given(opt, name, example)
+    return local_path(str(opt[name]), name)
+
+
+def local_path(name: str, option: str) -> Path:
+    """A file on this machine; a ConfigError for a URL, which is not written to."""
+    if '://' in name:
+        raise ConfigError(
+            f'--{option} takes a file on this machine, not {name}. Copy it afterwards.'
+        )
+    return Path(name)
 
 
 def given_files(opt: Options) -> tuple[Location, Path]:
     """``--infile``, perhaps a URL, and ``--outfile``, like :func:`given_file`."""
-    given_file(opt, 'infile')
+    check_given(opt, 'infile')
     return locate(str(opt['infile'])), given_file(opt, 'outfile')
 
 

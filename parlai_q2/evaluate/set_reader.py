@@ -98,7 +98,8 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     :raises InputError: when the file cannot be read, or a record is not of this form.
     """
     responses = []
-    for record, example in read_valid(path, names=names):
+    expected = ('knowledge', 'response')
+    for record, example in read_valid(path, names=names, expected=expected):
         fields = record.fields
         corpus, system, dialogue = (str(fields.get(name) or '') for name in FIELDS)
         score = number_in(fields, 'human_score', path, record.line)

@@ -24,7 +24,12 @@ ENTAILED, NOT_ENTAILED = '<entailed>', '<non-entailed>'
 # The tokens that request a faithful response.
 BEST = [NO_FIRST_PERSON, HIGH, ENTAILED]
 
-_FIRST_PERSON = re.compile(r'\b(i|me|my|mine|myself)\b', re.IGNORECASE)
+# No "i.e.", and no number of "World War I".
+_FIRST_PERSON = re.compile(
+    r'\b(?:(?<!War )(?<!Part )(?<!Type )(?<!Book )(?<!Phase )i(?!\.\s?e\b)'
+    r'|me|my|mine|myself)\b',
+    re.IGNORECASE,
+)
 
 
 class PrecisionGroups(NamedTuple):

@@ -61,6 +61,7 @@ class FilterReason(Word):
     NO_LABEL = 'no label'
     NO_SCORE = 'could not be scored'
     EPISODE = 'another turn of its episode goes'
+    ABSTAINED = 'the model abstained'
 
 
 class Decision(NamedTuple):

@@ -4,11 +4,14 @@ text is its history, so that they are filtered like the turns of a task.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import DELIMITER
 from parlai_q2.filtering.judge import (
+    Decision,
+    FilterReason,
     JudgedEpisode,
     LabelledTurn,
     Policy,
@@ -73,7 +76,12 @@ class ScoredTurns:
         for fields, judged in self._records:
             message, example = build_message(fields, judged), judged.example
             turn = LabelledTurn(message, example.knowledge, [example])
-            yield decide_episode([turn], iter([judged.score]), policy)
+            episode = decide_episode([turn], iter([judged.score]), policy)
+            if judged.abstained:
+                # The text that stands for a reply is no label to learn.
+                drop = Decision(False, FilterReason.ABSTAINED)
+                episode = [replace(turn, decision=drop) for turn in episode]
+            yield episode
 
 
 def build_message(fields: JsonObject, judged: Judged) -> JsonObject:

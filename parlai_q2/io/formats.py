@@ -204,10 +204,18 @@ def _is_log(lines: list[str]) -> bool:
         value, _ = read_json(lines[-1]) if lines else (None, ())
     except (ValueError, RecursionError):
         return False
+    return is_conversation(value)
+
+
+def is_conversation(value: object) -> bool:
+    """
+    Whether a line's value is a conversation of a world log, and not a record with a
+    field ``dialog`` of its own.
+    """
     return (
         isinstance(value, dict)
         and isinstance(value.get('dialog'), list)
-        and 'response' not in value
+        and not value.keys() & {'response', 'candidates', 'kind'}
     )
 
 

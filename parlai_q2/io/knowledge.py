@@ -84,7 +84,10 @@ def find_passages(
     passages = _retrieved(message)
     if passages:
         return passages
-    text, inside = as_text(message.get('text')), ''
+    raw = message.get('text')
+    # Before the markers on a line, words are those of the turn, and no title.
+    is_marked = isinstance(raw, str) and TOKEN_END_KNOWLEDGE in raw
+    text, inside = str(raw) if is_marked else as_text(raw), ''
     if TOKEN_KNOWLEDGE in text:
         inside = text.partition(TOKEN_KNOWLEDGE)[2].partition(TOKEN_END_KNOWLEDGE)[0]
     elif delimiter and delimiter in text:

@@ -31,6 +31,7 @@ from parlai_q2.io.formats import (
     Format,
     Line,
     infer_format,
+    is_conversation,
     json_lines,
     open_text,
 )
@@ -79,7 +80,10 @@ class Record:
 
 
 def read_records(
-    path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
+    path: str | Location,
+    format: str | None = None,
+    names: Mapping[str, str] = NO_NAMES,
+    expected: Collection[str] = EXAMPLE_FIELDS,
 ) -> Iterator[Record]:
     """
     Read the records of a file, in order, without loading the whole file into memory.
@@ -87,19 +91,23 @@ def read_records(
     :param format: one of :class:`Format`; by default taken from the file's extension,
         and for JSON lines from the first one, which shows a world log.
     :param names: the names that fields have in the file, by those they are read by.
+    :param expected: fields of which a file without them gets a note.
     :raises InputError: if the file cannot be read at all.
     """
-    return parse_lines(locate(path), format, names, EXAMPLE_FIELDS, read_example)
+    return parse_lines(locate(path), format, names, expected, read_example)
 
 
 def read_valid(
-    path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
+    path: str | Location,
+    format: str | None = None,
+    names: Mapping[str, str] = NO_NAMES,
+    expected: Collection[str] = EXAMPLE_FIELDS,
 ) -> Iterator[tuple[Record, Example]]:
     """
     Yield each record with its example; raise a RecordError for the first bad one. The
     ``label`` of a scored line is the person's.
     """
-    for record in read_records(path, format, names):
+    for record in read_records(path, format, names, expected):
         if record.error is not None:
             raise record.error
         fields = record.fields
@@ -290,7 +298,7 @@ def read_conversations(
         if 'dialog' in value and not isinstance(dialog, list):
             yield RecordError(path.name, number, NO_CONVERSATION)
             continue
-        if dialog is None:
+        if not is_conversation(value):
             if is_first:
                 report_unread(value, names)
                 is_first = False
@@ -299,7 +307,7 @@ def read_conversations(
             except InputError as e:
                 yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
             continue
-        turns = (turn for turn in dialog if isinstance(turn, list))
+        turns = (turn for turn in dialog or () if isinstance(turn, list))
         messages = list(chain.from_iterable(turns))
         if all(isinstance(m, dict) for m in messages):
             yield messages

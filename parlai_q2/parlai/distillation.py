@@ -17,6 +17,7 @@ from parlai_q2.filtering.conversation import history_lines, with_history
 from parlai_q2.filtering.judge import (
     MESSAGES,
     Decision,
+    FilterReason,
     JudgedEpisode,
     Policy,
     judge_episodes,
@@ -27,7 +28,6 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined
 
-ABSTAINED = 'the model abstained'
 GOLD = 'gold_labels'
 
 Episode = Sequence[JsonObject]
@@ -106,7 +106,7 @@ def judge_replies(
     judged = judge_episodes(([message] for message, _ in replied), scorer, policy)
     for (turn,), (_, record) in zip(judged, same_replied, strict=True):
         if record['abstained']:
-            turn = replace(turn, decision=Decision(False, ABSTAINED))
+            turn = replace(turn, decision=Decision(False, FilterReason.ABSTAINED))
         yield [turn]
 
 

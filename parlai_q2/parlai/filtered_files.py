@@ -18,7 +18,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import conversations
 from parlai_q2.filtering.judge import JudgedEpisode, Policy
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
-from parlai_q2.io.files import beside
+from parlai_q2.io.files import Location, beside, locate
 from parlai_q2.io.write import (
     AGAIN,
     ANOTHER,
@@ -105,12 +105,17 @@ def conversation_file(
         let_go(lock)
 
 
-def check_places(outfile: Path) -> None:
-    """Raise InputError unless all files of :func:`write_filtered` can be written."""
-    _find_places(outfile)
-    _find_places(outfile.with_suffix(DROPPED))
+def check_places(outfile: Path, opt: Options) -> None:
+    """
+    Raise InputError unless all files of :func:`write_filtered` can be written, and none
+    is an input that options name.
+    """
+    names = (opt.get('infile'), opt.get('jsonfile_datapath'))
+    infiles = [locate(str(name)) for name in names if name]
+    _find_places(outfile, *infiles)
+    _find_places(outfile.with_suffix(DROPPED), *infiles)
     for ending in (SUMMARY, SUMMARY_TEXT):
-        writable(outfile.with_suffix(ending))
+        writable(outfile.with_suffix(ending), *infiles)
 
 
 def write_filtered(
@@ -131,8 +136,8 @@ def write_filtered(
     :return: the summary.
     :raises InputError: when a file cannot be written.
     """
-    check_places(outfile)
     opt, signature, summary = opt or {}, judge.signature, FilterSummary()
+    check_places(outfile, opt)
     dropped_file = outfile.with_suffix(DROPPED)
     # The output gets its name last, which shows that all files are complete.
     with conversation_file(outfile, opt, signature) as keep:
@@ -176,8 +181,8 @@ def _log_counts(counts: JsonObject, outfile: Path) -> None:
     logging.info(f'Wrote {outfile}. {sentence(counts)}')
     if not counts['kept']:
         logging.warning(
-            f'No turn was kept, so {outfile} is empty. The summary has the scores: '
-            'choose another --choose-threshold or --choose.'
+            f'No turn was kept, so {outfile} is empty. The summary has the scores, '
+            'which show what another threshold would keep.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
     if counts['signature']:
@@ -185,7 +190,7 @@ def _log_counts(counts: JsonObject, outfile: Path) -> None:
         logging.info(f'Signature: {short}, in full in the summary')
 
 
-def _find_places(path: Path) -> tuple[Path, Path]:
+def _find_places(path: Path, *infiles: Location) -> tuple[Path, Path]:
     """The paths of a file of conversations and its metadata, if both can be written."""
     if path.suffix != '.jsonl':
         raise InputError(
@@ -193,5 +198,5 @@ def _find_places(path: Path) -> tuple[Path, Path]:
             'does not.'
         )
     metadata = path.with_suffix('.metadata')  # as ParlAI names it
-    writable(metadata)
-    return writable(path), metadata
+    writable(metadata, *infiles)
+    return writable(path, *infiles), metadata

@@ -175,6 +175,14 @@ class Waiting:
     evidence: dict[str, Any]
 
 
+def _gives_same_values(scorer: Scorer, other: Scorer) -> bool:
+    """Whether two scorers differ at most in the threshold of their labels."""
+    settings, others = (
+        {**s.signature.texts(), 'threshold': ''} for s in (scorer, other)
+    )
+    return scorer.name == other.name and settings == others
+
+
 class ResponseQueue:
     """
     The responses of a batch, which one call scores. All copies of a teacher share it.
@@ -194,9 +202,7 @@ class ResponseQueue:
     def __init__(self, scorer: Scorer, name: str, chooser: Scorer | None = None):
         self.scorer, self.name, self.chooser = scorer, name, chooser
         # Whether the scores that chose the responses also measure them.
-        self.circular = chooser is not None and (
-            str(chooser.signature) == str(scorer.signature)
-        )
+        self.circular = chooser is not None and _gives_same_values(chooser, scorer)
         self.waiting: list[Waiting] = []
         # Weak references, so that a deleted copy does not hold up the batch.
         self._speaking: WeakSet[Any] = WeakSet()

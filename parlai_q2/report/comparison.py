@@ -91,7 +91,7 @@ def _pair_by(
 
 
 def _text_key(entry: Entry) -> tuple[str, str]:
-    return join_pieces(entry['knowledge']), join_pieces(entry['response'])
+    return join_pieces(entry['knowledge']).strip(), join_pieces(entry['response'])
 
 
 def _turn_key(entry: Entry) -> tuple[Hashable, ...]:

@@ -13,7 +13,7 @@ from io import TextIOWrapper
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.files import Location, Stdin, shards_in
-from parlai_q2.io.formats import Format
+from parlai_q2.io.formats import Format, is_conversation
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.output_records import Judged, read_line, read_logged_turn
@@ -120,5 +120,5 @@ def holds_conversations(path: Location) -> bool:
             except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):
-                return 'dialog' in value
+                return is_conversation(value)
     return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-from parlai_q2.claims import Claim, Score
+from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.errors import InputError
 from parlai_q2.text.normalize import tokens
 from parlai_q2.turns import Knowledge, Turn, without_surrogates
@@ -111,6 +111,12 @@ class Candidate:
         (:attr:`~parlai_q2.claims.Score.as_judged`); None without a score.
         """
         if self.score is None or self.evidence is None or not self.evidence.claims:
+            return self.score
+        is_consistent = self.score.label == Label.CONSISTENT
+        if is_consistent and any(
+            claim.status in (Status.UNSUPPORTED, Status.CONTRADICTED)
+            for claim in self.evidence.claims
+        ):
             return self.score
         return replace(self.score, claims=self.evidence.claims).as_judged
 

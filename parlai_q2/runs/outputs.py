@@ -89,6 +89,8 @@ class Outputs:
                 check_pyarrow(f'Writing {pair.outfile}')
             # Two inputs never share an output, so the summary could only be its own.
             writable(pair.outfile, pair.infile)
+            if self.url_of(pair.outfile) == str(pair.infile):
+                raise InputError(f'{pair.infile} is also an input. {ANOTHER}')
 
     def skip_finished(
         self, signature: str, format: str | None, names: Mapping[str, str]
@@ -146,15 +148,22 @@ class Outputs:
             'sha256': file_sha256(pair.outfile),
         }
 
-    def _store(self, path: Path, again: bool = True) -> None:
-        """Upload a file to a store, unless it is there and is not to go ``again``."""
+    def url_of(self, path: Path) -> str | None:
+        """The address that a file is uploaded to; None if it stays here."""
         if not isinstance(self.target, Remote):
-            return
+            return None
         url = self.target.url
         if self.is_folder:
-            url = f'{url.rstrip("/")}/{path.name}'
-        elif path.name != self.target.name:
-            url = f'{url.rpartition("/")[0]}/{path.name}'
+            return f'{url.rstrip("/")}/{path.name}'
+        if path.name != self.target.name:
+            return f'{url.rpartition("/")[0]}/{path.name}'
+        return url
+
+    def _store(self, path: Path, again: bool = True) -> None:
+        """Upload a file to a store, unless it is there and is not to go ``again``."""
+        url = self.url_of(path)
+        if url is None:
+            return
         remote, size = Remote(url), path.stat().st_size
         try:
             if again or not remote.exists() or remote.state()['size'] != size:
@@ -261,5 +270,5 @@ def identify(
         'infile': str(infile.resolve()),
         'format': format,
         **read_state(infile),
-        **({'fields': dict(names)} if names else {}),
+        'fields': dict(names),
     }

@@ -67,7 +67,7 @@ class RerankTally(Tally):
         ]
         chosen = order[0]
         first = next(n for n, row in zip(order, rows) if row['first'])
-        self.changed += chosen != first
+        self.changed += chosen != first and not line['abstained']
         self.nothing_grounded += bool(line['rerank_knowledge']) and not line['grounded']
         if not all(labels):
             return

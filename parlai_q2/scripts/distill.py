@@ -72,7 +72,7 @@ class DistillScript(ParlaiScript):
     def run(self) -> JsonObject:
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'best.jsonl')
-        check_places(outfile)
+        check_places(outfile, opt)
         # With -mf alone, ParlAI would use the generator itself.
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
         # The digest comes before the tasks are loaded for replies, so that a large task

@@ -68,7 +68,7 @@ class FilterScript(ParlaiScript):
         # Errors in the options are raised before anything starts.
         policy_from_opt(opt, DEFAULT_THRESHOLD, Role.CHOOSE)
         size = check_scale(opt, has_cache=True)
-        check_places(outfile)
+        check_places(outfile, opt)
         if opt.get('infile'):
             check_alone(opt)
             return filter_scored(opt, outfile)

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_q2.cli import log
+from parlai_q2.cli.parser import local_path
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.files import Location, locate
+from parlai_q2.io.files import Location, locate, shards_in
 from parlai_q2.io.write import ANOTHER, as_write_error
 from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.report.comparison import write_comparison
@@ -66,9 +67,10 @@ def run(opt: Options) -> Path:
     # The output is beside the input, or in the current folder for an input from a URL.
     last = infiles[-1]
     folder = last.parent if isinstance(last, Path) else Path()
-    outfile = Path(opt['outfile'] or folder / f'{stem}.html')
+    outfile = local_path(str(opt['outfile'] or folder / f'{stem}.html'), 'outfile')
     for infile in infiles:
-        if outfile.resolve() == infile.resolve():
+        shards = shards_in(infile) if infile.is_dir() else ()
+        if outfile.resolve() in {f.resolve() for f in (infile, *shards)}:
             raise InputError(
                 f'The page would overwrite its input {infile}. Choose another '
                 '--outfile.'

@@ -82,7 +82,7 @@ class GroundedFileTeacher(JsonTeacher):
                 )
             raise InputError(
                 f'{path} has no turns. If filter or distill wrote it, they kept none: '
-                'look at the summary beside it, and lower --choose-threshold.'
+                'look at the summary beside it, and lower the threshold.'
             )
 
     def _episodes(

@@ -57,7 +57,8 @@ def test_the_measure_is_of_a_scorer_that_did_not_choose(tmp_path):
 def test_the_same_scorer_for_both_is_circular_and_warned_of(tmp_path, monkeypatch):
     warnings = []
     monkeypatch.setattr(logging, 'warning', lambda text, *_: warnings.append(text))
-    report = evaluate(tmp_path, EPISODE, choose='overlap', measure='overlap')
+    options = {'choose': 'overlap', 'measure': 'overlap', 'choose_threshold': 0.7}
+    report = evaluate(tmp_path, EPISODE, **options)
     assert report['circular'] == 1
     assert any('circular' in text for text in warnings)
 

@@ -28,6 +28,8 @@ KNOWLEDGE = 'Bees have five eyes.'
         ('by myself', True),
         # The plural is no first person singular; a letter in a word is no pronoun.
         ('we like it', False),
+        ('World War I ended in 1918.', False),
+        ('Use a metal, i.e. iron.', False),
         ('Mermaid myth in Miami', False),
         ('', False),
     ],

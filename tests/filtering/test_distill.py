@@ -3,9 +3,8 @@
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.filtering.judge import Policy
+from parlai_q2.filtering.judge import FilterReason, Policy
 from parlai_q2.parlai.distillation import (
-    ABSTAINED,
     judge_replies,
     references,
     reply_record,
@@ -43,7 +42,7 @@ def test_an_abstention_is_no_reference():
     # What it chose was grounded enough, yet it said something else.
     replies = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
     (turn,), *_ = judge_replies([EPISODE], [replies], WordScorer(), Policy())
-    assert turn.decision == (False, ABSTAINED)
+    assert turn.decision == (False, FilterReason.ABSTAINED)
 
 
 def run_distill(outfile, *options):

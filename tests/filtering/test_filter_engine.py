@@ -179,6 +179,25 @@ def test_reranked_pools_are_filtered_by_what_was_chosen(tmp_path):
     assert said([conversation]) == [[('', 'Bees have five eyes.')]]
 
 
+def test_a_withheld_reply_is_no_label(tmp_path):
+    pool = {'knowledge': 'Bees have five eyes.', 'candidates': ['Bees have seven.']}
+    write_lines(tmp_path / 'in.jsonl', pool)
+    files = ['--infile', str(tmp_path / 'in.jsonl')]
+    files += ['--outfile', str(tmp_path / 'out.jsonl')]
+    options = ['--choose', 'precision', '--explain', 'none', '--abstain-below', '0.9']
+    run_command('rerank', *files, *options)
+    summary = filter_file(tmp_path / 'out.jsonl', tmp_path)
+    assert summary['reasons']['dropped'] == {'the model abstained': 1}
+
+
+def test_an_input_is_not_overwritten(scored):
+    infile = score(scored, 'out') / 'a.jsonl'
+    before = infile.read_bytes()
+    with pytest.raises(InputError, match='is also an input'):
+        run(['filter', '--infile', str(infile), '--outfile', str(infile)])
+    assert infile.read_bytes() == before
+
+
 def test_a_chat_is_signed_though_it_begins_with_small_talk(tmp_path):
     row = {'text': 'Hi.', 'chosen': True, 'first': True}
     row |= {'score': None, 'label': None, 'claims': []}

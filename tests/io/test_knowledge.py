@@ -54,6 +54,7 @@ def test_the_passages_of_a_message(message, passages):
         ('one\ntwo\nquestion?', '\n', 'one\ntwo'),
         ('question?', '\n', ''),
         ('passage\nquestion?', None, ''),
+        ('question? __knowledge__ passage __endknowledge__', None, 'passage'),
     ],
 )
 def test_a_passage_in_the_text_by_a_delimiter(text, delimiter, expected):

@@ -41,6 +41,7 @@ def public(serving):
         ('chat.example.attacker.example', None, 403),
         ('', None, 403),
         ('192.0.2.7', 'http://attacker.example', 403),
+        ('192.0.2.7', 'http://[x', 403),
         # A proxy that speaks TLS may stand before a name, but not before this machine.
         ('chat.example', 'https://chat.example', 200),
         ('chat.example', 'ftp://chat.example', 403),

@@ -63,6 +63,34 @@ def test_a_second_run_does_only_what_is_missing_or_has_changed(shards, tmp_path)
     assert json.loads((out / 'manifest.json').read_text())['records'] == 9
 
 
+def test_other_fields_are_scored_anew(tmp_path):
+    row = {'knowledge': 'Ants.', 'context': 'Bees.', 'response': 'Ants.'}
+    (tmp_path / 'in').mkdir()
+    write_lines(tmp_path / 'in' / 'a.jsonl', row)
+    score(tmp_path / 'in' / '*', tmp_path / 'out', '--fields', 'knowledge=context')
+    (first,) = read_lines(tmp_path / 'out' / 'a.jsonl')
+    score(tmp_path / 'in' / '*', tmp_path / 'out')
+    (again,) = read_lines(tmp_path / 'out' / 'a.jsonl')
+    assert (first['score'], again['score']) == (0.0, 1.0)
+
+
+def test_a_field_dialog_of_a_record_makes_no_conversation(tmp_path):
+    row = {'dialog': ['How many?'], 'knowledge': K, 'response': K}
+    write_lines(tmp_path / 'in.jsonl', row)
+    score(tmp_path / 'in.jsonl', tmp_path / 'out.jsonl')
+    page = run_command('report', str(tmp_path / 'out.jsonl'))
+    assert page.is_file()
+
+
+def test_a_page_overwrites_no_shard_and_goes_to_no_url(shards, tmp_path):
+    score(shards / '*', tmp_path / 'out')
+    report = ('report', str(tmp_path / 'out'), '--outfile')
+    with pytest.raises(InputError, match='would overwrite'):
+        run_command(*report, str(tmp_path / 'out' / 'a.jsonl'))
+    with pytest.raises(ConfigError, match='a file on this machine'):
+        run_command(*report, 's3://bucket/page.html')
+
+
 def test_a_report_reads_the_shards(shards, tmp_path):
     out = tmp_path / 'out'
     score(shards / '*.jsonl', out)
@@ -133,6 +161,8 @@ def test_files_by_url(shards, tmp_path):
         score('memory://in/*', 'memory://many/')
         assert memory.cat_file('/many/a.jsonl') == stored
         assert json.loads(memory.cat_file('/many/manifest.json'))['records'] == 8
+        with pytest.raises(InputError, match='is also an input'):
+            score('memory://in/a.jsonl', 'memory://in/a.jsonl')
         with pytest.raises(InputError, match=r'There is no file memory://in/z.jsonl'):
             score('memory://in/z.jsonl', tmp_path / 'out.jsonl')
     finally:

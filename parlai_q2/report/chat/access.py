@@ -133,11 +133,14 @@ def _check_origin(headers: Headers) -> None:
     if origin is None:
         return
     scheme, _, place = origin.partition('://')
-    name = urlsplit(f'//{place}').hostname or ''
+    try:
+        name = urlsplit(f'//{place}').hostname or ''
+    except ValueError:
+        name, place = '', ''
     # The chat itself speaks http; a proxy before it, at a name of its own, may not.
     is_local = name == 'localhost' or _is_address(name)
     allowed = ('http',) if is_local else ('http', 'https')
-    if place != host or scheme not in allowed:
+    if not place or place != host or scheme not in allowed:
         refuse(403, f'Requests from pages of {visible(origin)} are not allowed.')
 
 
