@@ -4,11 +4,7 @@ import pytest
 
 from parlai_q2.__main__ import run
 from parlai_q2.filtering.judge import FilterReason, Policy
-from parlai_q2.parlai.distillation import (
-    judge_replies,
-    references,
-    reply_record,
-)
+from parlai_q2.parlai.distillation import judge_replies, references, reply_record
 from parlai_q2.scripts import distill
 from tests.agents.rerank_toys import MADE, TASK, TOY, trained_generator
 from tests.files import read_lines
