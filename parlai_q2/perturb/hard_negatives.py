@@ -19,7 +19,8 @@ from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all
 
 _SMALL_WORD = re.compile(r'\b[a-z]{3,}\b')
-_NUMBER = re.compile(r'\b\d{1,4}\b')
+# No part of "10:00" or "1,000".
+_NUMBER = re.compile(r'(?<![\w.,:])\d{1,4}(?!\w|[.,:]\d)')
 _YEARS = range(1500, 2030)
 # A response with a smaller share of its words in the knowledge probably says more.
 LEAST_PRECISION = 0.6
@@ -106,7 +107,9 @@ class HardNegatives:
         if not others:
             return None
         other = self.rng.choice(others)
-        changed = re.sub(rf'\b{digits}\b', other, example.response, count=1)
+        place = next(m for m in _NUMBER.finditer(example.response) if m[0] == digits)
+        response = example.response
+        changed = f'{response[: place.start()]}{other}{response[place.end() :]}'
         return example.knowledge, changed
 
     def swap(self, example: Grounded) -> tuple[str, str] | None:

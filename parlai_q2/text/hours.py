@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from parlai_q2.text.agreement import index_amounts, is_same_time
 from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.schedules import DAYS
 from parlai_q2.text.units import CLOCK
 
 _OPEN = re.compile(r'\bopen(?:s|ing)?\b', re.IGNORECASE)
@@ -18,14 +19,17 @@ _OPEN = re.compile(r'\bopen(?:s|ing)?\b', re.IGNORECASE)
 _SENTENCE_END = re.compile(r'(?<!\.m)[.!?]\s|\n', re.IGNORECASE)
 # What stands before the end, and before the beginning, of the time for which something
 # is open; the form of "be" that fits.
-_CLOSES = r'(?P<one>closes|shuts)|(?P<several>close|shut)'
+_FINITE = ''.join(
+    rf'(?<!\b{word} )' for word in 'is are be to not will must may can could'.split()
+)
+_CLOSES = rf'(?P<one>closes|shuts)|{_FINITE}(?P<several>close|shut)'
 _BEFORE_END = re.compile(
     rf'\b(?:(?:{_CLOSES})(?: at)?'
     r'|(?P<open>(?:is|are|stays?) open)(?: until| till| to)) $',
     re.IGNORECASE,
 )
 _BEFORE_BEGINNING = re.compile(
-    r'\b(?:(?:(?P<one>opens)|(?P<several>open))(?: at)?'
+    rf'\b(?:(?:(?P<one>opens)|{_FINITE}(?P<several>open))(?: at)?'
     r'|(?P<open>(?:is|are) open) from) $',
     re.IGNORECASE,
 )
@@ -54,6 +58,8 @@ def complete_hours(knowledge: str, statement: str) -> str:
         and amount.high is not None
         and _is_of_opening(knowledge, amount)
     ]
+    if days := {day for day in DAYS if day in statement and day in knowledge}:
+        ranges = [hours for hours in ranges if days & _days_of(knowledge, hours)]
     # From the last one on, so that the places of the others stay right.
     for time in reversed(times):
         before = statement[max(0, time.start - _LOOKED_AT) : time.start]
@@ -72,6 +78,13 @@ def _is_of_opening(knowledge: str, hours: Amount) -> bool:
     """Whether hours are those in which something is open, and not of a happy hour."""
     before = knowledge[max(0, hours.start - _SENTENCE_LENGTH) : hours.start]
     return bool(_OPEN.search(_SENTENCE_END.split(before)[-1]))
+
+
+def _days_of(knowledge: str, hours: Amount) -> set[str]:
+    """The days that the sentence of some hours names before them."""
+    before = knowledge[max(0, hours.start - _SENTENCE_LENGTH) : hours.start]
+    sentence = _SENTENCE_END.split(before)[-1]
+    return {day for day in DAYS if day in sentence}
 
 
 def _find_hours(ranges: Iterable[Amount], time: Amount, end: str) -> Amount | None:

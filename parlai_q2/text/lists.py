@@ -18,10 +18,12 @@ _JOINT = re.compile(r'(,?) (and|or) ', re.IGNORECASE)
 _FIRST_WORDS = re.compile(rf"[\w'’&-]+(?: [\w'’&-]+){{0,{MOST_WORDS - 1}}}")
 _LAST_WORDS = re.compile(rf"[\w'’&-]+(?: [\w'’&-]+){{0,{MOST_WORDS - 1}}}$")
 _SENTENCE = re.compile(r'[^.!?\n]+')
-# Words of sentences whose order matters, perhaps; quoted titles are left alone, too.
+# Words of sentences whose order matters, perhaps ("boil them and mash them"); quoted
+# titles are left alone, too.
 _ORDERED = re.compile(
     r'["“”«»]|\b(?:order|respectively|first|second|then|before|after|followed|later|next'
     r'|as|than|called|titled|named|north|south|east|west|turn|top|bottom|left|right|via'
+    r'|them|stops?|calls at|passes'
     r'|(?:step|phase|stage|route|sequence|rank)\w*|podium|starting|stack|best|worst'
     r'|(?:old|young|larg|small|high|low|long|short|tall|near|farth|earli|lat|bigg|fast'
     r'|slow)est)\b',

@@ -37,3 +37,19 @@ def test_hours_in_which_nothing_is_open_are_left_alone():
     assert complete_hours(bar, statement) == statement
     assert complete_hours('Closed from 9 pm to 5 am.', statement) == statement
     assert complete_hours('It opened in 1903.', statement) == statement
+
+
+def test_hours_of_another_day_do_not_count():
+    shop = (
+        'On Monday it is open from 9 am to 5 pm.\n'
+        'On Sunday it is open from 10 am to 2 pm.'
+    )
+    full = 'On Monday it is open from 9 am to 5 pm.'
+    assert complete_hours(shop, 'On Monday it closes at 5 pm.') == full
+    wrong = 'On Sunday it closes at 5 pm.'
+    assert complete_hours(shop, wrong) == wrong
+
+
+@pytest.mark.parametrize('verb', ['is open at 10 am', 'will close at 4 pm'])
+def test_verbs_with_an_auxiliary_are_left_alone(verb):
+    assert complete_hours(SHOP, f'The shop {verb}.') == f'The shop {verb}.'

@@ -49,6 +49,16 @@ CASES = [
         'The steps: dry and fold.',
     ),
     ('dogs and cats', ' and ', ' and '),
+    (
+        'Peel them, boil them and mash them.',
+        'Boil them, mash them and peel them.',
+        'Boil them, mash them and peel them.',
+    ),
+    (
+        'It stops in York and Leeds',
+        'It stops in Leeds and York',
+        'It stops in Leeds and York',
+    ),
 ]
 
 
