@@ -175,17 +175,19 @@ def _as_row(passage: Passage) -> Any:
 
 def _history(turns: object) -> tuple[str, ...]:
     if isinstance(turns, str):
-        raise InputError('Example.history must be a list of turns, not one string.')
+        raise InputError(
+            'history must be a list of turns, not one string: write [text].'
+        )
     if not isinstance(turns, Iterable) or isinstance(turns, bytes):
         raise InputError(
-            'Example.history must be a list of turns, not '
+            'history must be a list of turns, not '
             f'{type(turns).__name__}. Give history=() if there is none.'
         )
     texts = tuple(turns)
     for turn in texts:
         if not isinstance(turn, str):
             raise InputError(
-                'Example.history must be a list of strings, but there is a '
+                'history must be a list of strings, but there is a '
                 f'{type(turn).__name__} in it.'
             )
     return tuple(map(without_surrogates, texts))

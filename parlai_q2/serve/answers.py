@@ -141,7 +141,9 @@ def stream_answer(
         # With what else a choice has, such as the log probabilities of all tokens.
         last = {name: v for name, v in choice.items() if name != 'message'}
         last |= {'delta': {}, 'finish_reason': choice.get('finish_reason') or 'stop'}
-        yield write_chunk(completion, last, grounding=grounding)
+        # The first choice is the one that was ranked.
+        fields = {} if place else {'grounding': grounding}
+        yield write_chunk(completion, last, **fields)
     if has_usage:
         yield write_chunk(completion, usage=completion.get('usage'))
     yield write_event(STREAM_END)

@@ -334,6 +334,14 @@ def test_a_stream_begins_once_the_reply_is_chosen():
     assert 'stream' not in served.requests[0]
 
 
+def test_only_the_ranked_choice_of_a_stream_has_its_grounding():
+    with proxied(replying(RIGHT, WRONG), candidates=2) as (_, client):
+        body = said(BEES, stream=True, n=2)
+        events = read_events(client.post('/v1/chat/completions', json=body).text)
+    ends = [e for e in events for c in e['choices'] if c['finish_reason']]
+    assert ['grounding' in end for end in ends] == [True, False]
+
+
 def test_log_probabilities_of_the_reply_are_streamed():
     chosen = choice(RIGHT, [-0.5, -1.0])
     with proxied(lambda _: [choice(WRONG, [-3.0]), chosen], candidates=2) as (
