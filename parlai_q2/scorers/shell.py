@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from parlai_q2.claims import Claim, Evidence, Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.scorers.mistakes import lacks_mistake, name_mistakes
+from parlai_q2.text.links import known_links
 from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_passage
 from parlai_q2.text.schedules import concerns_days
 from parlai_q2.text.selection import SentenceIndex, index_passages
@@ -112,7 +113,9 @@ class ReadExample:
             with_days = concerns_days(whole.response)
             passages = [prepare_passage(text, with_days) for text in whole.texts]
             texts = [passage.text for passage in passages]
-            response = respell(prepare(whole.response), '\n'.join(texts))
+            response = respell(
+                prepare(whole.response), '\n'.join(texts), known_links(whole.texts)
+            )
             is_changed = any(t.text != t.original for t in (*passages, response))
             # Without words, it is a heading, or an enumeration of nothing.
             if is_changed and has_words(response.text):

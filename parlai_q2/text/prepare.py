@@ -11,6 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from parlai_q2.text.links import (
+    ANCHOR,
+    MARKDOWN_LINK,
+    as_markdown,
+    show_contact,
+    show_target,
+)
 from parlai_q2.text.records import has_records, read_records
 from parlai_q2.text.schedules import read_schedules
 from parlai_q2.turns import Span
@@ -68,7 +75,6 @@ _LEAD_IN = re.compile(
 _EMPHASIS = re.compile(
     r'(\*\*\*|\*\*|__|~~|\*|`)(?=[^\s*_`~])([^\n*`]{1,400}?)(?<=[^\s*_`~])\1(?![\w*])'
 )
-_LINK = re.compile(r'!?\[([^\[\]\n]{1,200})\]\((?:[^()\s]{1,500})\)')
 _CITATION = re.compile(
     r'[ \t]?\[\^?\d{1,3}(?:[ \t]?[,–-][ \t]?\d{1,3})*\](?!\()|'
     r'[ \t]?\[citation needed\]|'
@@ -201,7 +207,9 @@ def prepare_passage(text: str, with_days: bool = False) -> PreparedText:
         prepared = _remove_emphasis(prepared)
     else:
         prepared = _join_lines(prepared).replace(_HEADING, lambda m: m[1])
-        prepared = _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
+        prepared = _remove_emphasis(
+            _remove_item_marks(_remove_marks(prepared, show_contact))
+        )
     schedules = read_schedules(prepared.text) if with_days else None
     return prepared.rewrite(*schedules) if schedules else prepared
 
@@ -215,6 +223,7 @@ def _write_plainly(text: str) -> PreparedText:
         prepared = prepared.replace(_SHORT_YEARS, _complete_years)
     if '<' not in prepared.text:
         return prepared
+    prepared = prepared.replace(ANCHOR, as_markdown)
     prepared = prepared.replace(_SUPERSCRIPT, lambda m: m[1].translate(_SUPERSCRIPTS))
     return prepared.replace(_TAG, lambda m: '\n' if m[1].lower() in _LINE_TAGS else '')
 
@@ -268,17 +277,19 @@ def _remove_layout(prepared: PreparedText) -> PreparedText:
         prepared = prepared.replace(_HEADING, _strip_heading)
     if ':' in text or '!' in text:
         prepared = prepared.replace(_LEAD_IN, lambda m: '')
-    return _remove_marks(prepared)
+    return _remove_marks(prepared, show_target)
 
 
-def _remove_marks(prepared: PreparedText) -> PreparedText:
-    """Removes bullets, citations and the addresses of links."""
+def _remove_marks(
+    prepared: PreparedText, show: Callable[[re.Match[str]], str]
+) -> PreparedText:
+    """Removes bullets and citations, and shows links in a way."""
     text = prepared.text
     if '\n' in text or _BULLET.match(text):
         prepared = prepared.replace(_BULLET, lambda m: '')
     if '[' in text or '【' in text:
         prepared = prepared.replace(_CITATION, lambda m: '')
-        prepared = prepared.replace(_LINK, lambda m: m[1])
+        prepared = prepared.replace(MARKDOWN_LINK, show)
     return prepared
 
 

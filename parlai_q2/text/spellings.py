@@ -11,13 +11,20 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from parlai_q2.text.addresses import TELEPHONE, bare_link, read_telephone
+from parlai_q2.text.addresses import (
+    TELEPHONE,
+    bare_link,
+    find_addresses,
+    read_telephone,
+)
 from parlai_q2.text.amounts import HOUR, find_amounts
+from parlai_q2.text.links import SHOWN_TARGET, URL
 from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
 from parlai_q2.text.selection import FUNCTION_WORDS
 from parlai_q2.text.units import CLOCK
 
+NO_LINKS: Mapping[str, str] = {}
 _MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split()
 _MONTH = (
     r'(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|'
@@ -74,9 +81,14 @@ _SOME_DAYS = re.compile(
 )
 
 
-def respell(response: PreparedText, knowledge: str) -> PreparedText:
+def respell(
+    response: PreparedText, knowledge: str, links: Mapping[str, str] = NO_LINKS
+) -> PreparedText:
     """
     A response with what it only writes otherwise as the knowledge has it.
+
+    :param links: what the knowledge's links show, by their targets
+        (:func:`~parlai_q2.text.links.find_links`).
 
     >>> from parlai_q2.text.prepare import prepare
     >>> response = prepare('Until 2025-05-31, see https://a.org/faq.')
@@ -91,6 +103,12 @@ def respell(response: PreparedText, knowledge: str) -> PreparedText:
             response = _respell(response, knowledge, TELEPHONE, read_telephone)
         if '1 ' in text:
             response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
+    if '://' in text:
+        known = links.keys() | find_addresses(knowledge)
+        response = response.replace(
+            SHOWN_TARGET, lambda m: '' if bare_link(m[1]) in known else None
+        )
+        response = response.replace(URL, lambda m: links.get(bare_link(m[0])))
     if _DOMAIN.search(text):
         response = _respell(response, knowledge, _LINK, _read_link)
     response = _respell(response, knowledge, _NUMBERED_NAME, _read_numbered_name)

@@ -31,7 +31,7 @@ BEES = 'Bees make honey. Bees live in hives.'
         ('Bees make honey [1]. Bees live in hives. [2]', BEES),
         ('## Answer\n\nBees make honey. Bees live in hives.', BEES),
         ('Here it is:\n\n* **Bees make honey.**\n* **Bees live in hives.**', BEES),
-        ('See [our page](https://a.org).', 'See our page.'),
+        ('See [our page](/faq).', 'See our page.'),
         ('It was 1. Then 5. First, it rained.', 'It was 1. Then 5. First, it rained.'),
         ('', ''),
         ('## 1. Opened in 1903', 'Opened in 1903'),

@@ -1,0 +1,66 @@
+"""
+Links in Markdown and HTML: what they show, and where they lead. An invented target is a
+mistake as an invented address is; one that the knowledge has is left out of what models
+read.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from parlai_q2.text.addresses import bare_link
+
+MARKDOWN_LINK = re.compile(r'(!?)\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)')
+ANCHOR = re.compile(
+    r'<a\b[^<>]{0,300}?\bhref=["\']?([^"\'\s<>]{1,500})["\']?[^<>]{0,300}>'
+    r'([^<>]{1,200})</a>',
+    re.IGNORECASE,
+)
+# Targets that may be right or wrong; others lead to a part of the same site.
+_WHOLE_TARGET = re.compile(r'(?:https?://|(mailto:|tel:))(?=.)', re.IGNORECASE)
+SHOWN_TARGET = re.compile(r' \((https?://[^()\s]+)\)', re.IGNORECASE)
+URL = re.compile(r'https?://[^\s<>()]*[^\s<>().,;:!?\'"]', re.IGNORECASE)
+
+
+def has_links(text: str) -> bool:
+    return '](' in text or '<a ' in text.lower()
+
+
+def as_markdown(match: re.Match[str]) -> str:
+    return f'[{match[2]}]({match[1]})'
+
+
+def show_target(match: re.Match[str]) -> str:
+    """ "our shop (https://a.org/shop)" for "[our shop](https://a.org/shop)"."""
+    is_image, shown, target = match.groups()
+    whole = _WHOLE_TARGET.match(target)
+    if is_image or whole is None or bare_link(target) == bare_link(shown):
+        return shown
+    return f'{shown} ({target[whole.end() :] if whole[1] else target})'
+
+
+def show_contact(match: re.Match[str]) -> str:
+    """As :func:`show_target`, but only for e-mail and telephone."""
+    return show_target(match) if not _is_page(match[3]) else match[2]
+
+
+def _is_page(target: str) -> bool:
+    whole = _WHOLE_TARGET.match(target)
+    return whole is None or not whole[1]
+
+
+@lru_cache(maxsize=256)
+def find_links(text: str) -> Mapping[str, str]:
+    """What a text's links to pages show, by their targets (:func:`bare_link`)."""
+    if not has_links(text):
+        return {}
+    links = [(m[3], m[2]) for m in MARKDOWN_LINK.finditer(text) if not m[1]]
+    links += [(m[1], m[2]) for m in ANCHOR.finditer(text)]
+    return {bare_link(target): shown.strip() for target, shown in links}
+
+
+def known_links(texts: Sequence[str]) -> dict[str, str]:
+    """The :func:`find_links` of several texts."""
+    return {
+        target: shown for text in texts for target, shown in find_links(text).items()
+    }
