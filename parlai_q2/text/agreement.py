@@ -40,6 +40,9 @@ _SAME_ATTRIBUTE = {'tall': 'high'}
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
 # Ages are written alike ("a 12-year-old"), and so are years.
 _OLD = re.compile(r'[ -]olds?\b')
+_PERIODS = re.compile(
+    r'\b(?:hourly|daily|weekly|monthly|yearly|annual(?:ly)?|every|each)\b', re.I
+)
 _DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
 # The full stop of "p.m." inside a sentence.
 _GOES_ON = re.compile(r'\.(?=,? [a-z0-9(]|[-,;])')
@@ -50,10 +53,12 @@ class AmountIndex:
     The amounts of a text, to find those that agree with another in logarithmic time.
 
     :ivar amounts: all of them, in order.
+    :ivar has_periods: whether the text says "weekly" or the like, once a week.
     """
 
     def __init__(self, text: str):
         self.amounts = find_amounts(text)
+        self.has_periods = _PERIODS.search(text) is not None
         self.dimensions = {amount.dimension for amount in self.amounts}
         self.bounded = {amount.dimension for amount in self.amounts if amount.bound}
         halves = [a for a in self.amounts if a.dimension and a.digits % 1 == 0.5]
@@ -340,7 +345,9 @@ def _may_be_supported(stated: Amount, response: str, index: AmountIndex) -> bool
         stated.rough or stated.bound
     ):
         # Others may be counted, or told in other words.
-        known = stated.dimension in index.dimensions
+        known = stated.dimension in index.dimensions and not (
+            stated.number == 1 and index.has_periods
+        )
         return not known or _is_derived(stated, index.amounts)
     if _has_other_unit(stated, index):
         return False

@@ -90,6 +90,7 @@ _AMOUNT = re.compile(
 )
 # Below zero; "3 -5" is a range.
 _MINUS = re.compile(r'(?:(?:^|(?<!\d)[\s(])-|\b(?:minus|negative) )$', re.IGNORECASE)
+_DEGREES = re.compile(r' ?(?:degrees\b|°)', re.IGNORECASE)
 _BELOW_ZERO = re.compile(r' below (?:zero|freezing)\b', re.IGNORECASE)
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
@@ -274,7 +275,9 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         # "20 euros a month and a half plot".
         number, digits, end = number - 0.5, digits - 0.5, match.start('late')
     is_negative = False
-    if minus := _MINUS.search(text[max(0, start - 12) : start]):
+    # "-20 %" and "-5 euros" may tell of a discount.
+    is_degrees = dimension == 'temperature' or _DEGREES.match(text, end)
+    if is_degrees and (minus := _MINUS.search(text[max(0, start - 12) : start])):
         start -= len(minus[0].lstrip(' \n\t('))
         is_negative = True
     elif dimension == 'temperature' and (below := _BELOW_ZERO.match(text, end)):

@@ -18,6 +18,8 @@ ANCHOR = re.compile(
 )
 # Targets that may be right or wrong; others lead to a part of the same site.
 _WHOLE_TARGET = re.compile(r'(?:https?://|(mailto:|tel:))(?=.)', re.IGNORECASE)
+# What a citation shows: its target is that of the knowledge, not in it.
+_SOURCE = re.compile(r'\W*(?:\d{1,3}|sources?|ref)\W*', re.IGNORECASE)
 SHOWN_TARGET = re.compile(r' \((https?://[^()\s]+)\)', re.IGNORECASE)
 URL = re.compile(r'https?://[^\s<>()]*[^\s<>().,;:!?\'"]', re.IGNORECASE)
 
@@ -34,7 +36,8 @@ def show_target(match: re.Match[str]) -> str:
     """ "our shop (https://a.org/shop)" for "[our shop](https://a.org/shop)"."""
     is_image, shown, target = match.groups()
     whole = _WHOLE_TARGET.match(target)
-    if is_image or whole is None or bare_link(target) == bare_link(shown):
+    is_source = _SOURCE.fullmatch(shown)
+    if is_image or is_source or not whole or bare_link(target) == bare_link(shown):
         return shown
     return f'{shown} ({target[whole.end() :] if whole[1] else target})'
 

@@ -47,10 +47,11 @@ _ENTRY = re.compile(
     rf'\b(?P<days>{_SPANS}){_BUT}'
     r'[ \t:,|()-]{1,12}(?:(?:is|are|it is|we are|we\'re) )?'
     rf'(?:(?:open )?(?:from |between )?(?P<hours>{_HOURS})'
-    rf'{_BUT}|(?P<closed>closed)\b)'
+    rf'{_BUT}|(?P<closed>closed)\b(?!\s+(?!in|on|for|from|all)[a-z]))'
     rf'|(?P<hours_first>{_HOURS}),?[ \t|]{{0,4}}\(?(?:on |every |each )?'
     rf'(?P<days_after>{_SPANS}){_BUT}'
-    r'|\bclosed(?: all day)?:? (?:on |at |every |each )?(?:the )?'
+    r'|(?:(?<=is )|(?<=are )|(?<=re )|(?<=s )|(?<=and )|(?<=but )|(?<!\w )(?<!\w))'
+    r'closed(?: all day)?:? (?:on |at |every |each )?(?:the )?'
     rf'(?P<closed_days>{_SPANS})',
     re.I,
 )

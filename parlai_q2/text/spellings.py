@@ -58,6 +58,8 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _ROMAN = ('I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII')
+# Names before "I" as a number; other words may stand before the pronoun.
+_FIRST_ONES = frozenset('WW War Part Type Phase Book Act Volume Chapter'.split())
 # A name with a number, "Part 2", or one of the world wars.
 _NUMBERED_NAME = re.compile(
     r'\b(?:(?:World )?(?P<name>WW|[A-Z][a-z]+) ?'
@@ -182,7 +184,9 @@ def _read_numbered_name(match: re.Match[str]) -> str:
         return f'War {1 if match["ordinal"] == "First" else 2}'
     number = match['number']
     if not number.isdecimal():
-        number = str(1 + _ROMAN.index(number)) if number in _ROMAN else ''
+        is_pronoun = number == 'I' and match['name'] not in _FIRST_ONES
+        is_number = number in _ROMAN and not is_pronoun
+        number = str(1 + _ROMAN.index(number)) if is_number else ''
     return number and f'{"War" if match["name"] == "WW" else match["name"]} {number}'
 
 

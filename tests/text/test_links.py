@@ -28,6 +28,10 @@ def test_the_targets_of_pages_are_found_with_what_they_show():
         ('[www.a.org](https://a.org)', 'www.a.org'),
         ('[call us](tel:0800555123)', 'call us (0800555123)'),
         ('[here](/prices), [below](#two)', 'here, below'),
+        (
+            'It is red [1](https://a.org), [source](https://b.org).',
+            'It is red 1, source.',
+        ),
         ('![a photo](https://a.org/1.png)', 'a photo'),
     ],
 )

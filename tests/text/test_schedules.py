@@ -71,6 +71,8 @@ def test_days_are_spelled_out(text, expected):
         'The score on Sunday is 3-1.',
         'He saw her on Saturday from 9 am to 11 am.',
         'Money is paid every week, 5-10 euros.',
+        'The market closed Friday at 9,000 points.',
+        'Black Friday closed the year.',
     ],
 )
 def test_other_numbers_are_no_hours(text):

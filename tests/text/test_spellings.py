@@ -19,6 +19,7 @@ def read(text, knowledge):
             ['World War 2', 'WW2', 'WWII', 'WW II', 'Second World War'],
             ['World War 1', 'WWI', 'First World War', 'World War 22', 'WW2x'],
         ),
+        ('opens on May 1, but may I? May I?', [], ['May 1', 'May I']),
         ('saw Rocky IV', ['Rocky 4'], ['Rocky 3', 'Rocky 40', 'Rocky 4.5', 'Rocky']),
         (
             'until 31 May 2025',
