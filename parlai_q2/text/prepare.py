@@ -19,7 +19,7 @@ from parlai_q2.text.links import (
     show_target,
 )
 from parlai_q2.text.records import has_records, read_records
-from parlai_q2.text.schedules import read_schedules
+from parlai_q2.text.schedules import find_day_sentences
 from parlai_q2.turns import Span
 
 _NOT_ASCII = re.compile(r'[^\x00-\x7f]')
@@ -200,7 +200,7 @@ def prepare_passage(text: str, with_days: bool = False) -> PreparedText:
     >>> prepare_passage('R-12\\nowner: Bea Okoye\\nstate: closed').text.splitlines()[0]
     'The owner of R-12 is Bea Okoye.'
     """
-    prepared = _write_plainly(text)
+    plain = prepared = _write_plainly(text)
     if records := read_records(prepared.text):
         prepared = prepared.rewrite(*records)
     if has_records(prepared.text):
@@ -210,8 +210,23 @@ def prepare_passage(text: str, with_days: bool = False) -> PreparedText:
         prepared = _remove_emphasis(
             _remove_item_marks(_remove_marks(prepared, show_contact))
         )
-    schedules = read_schedules(prepared.text) if with_days else None
-    return prepared.rewrite(*schedules) if schedules else prepared
+    return _add_days(prepared, plain) if with_days else prepared
+
+
+def _add_days(prepared: PreparedText, plain: PreparedText) -> PreparedText:
+    """A passage with a sentence for each day of its schedules."""
+    found, places = find_day_sentences(prepared.text), prepared.places
+    if has_records(prepared.text):
+        # In a table, days and hours may stand in two columns.
+        of_table = find_day_sentences(plain.text)
+        if len(of_table) > len(found):
+            found, places = of_table, plain.places
+    text, all_places = prepared.text, list(prepared.places)
+    for sentence in found:
+        text += f'\n{sentence.text}'
+        first, last = places[sentence.start], places[sentence.end - 1]
+        all_places += [first] * len(sentence.text) + [last]
+    return PreparedText(text, prepared.original, all_places)
 
 
 def _write_plainly(text: str) -> PreparedText:

@@ -22,8 +22,10 @@ _DAY = (
     r'(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:s|nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?'
     r'|sat(?:urday)?|sun(?:day)?)s?\b\.?'
 )
+_SHORT = '(?-i:Mo|Tu|We|Th|Fr|Sa|Su)'
 _SPAN = (
-    rf'(?:{_DAY}(?:\s?(?:-|/|to|through|thru|till|until)\s?{_DAY})?'
+    rf'(?:(?:{_DAY}|{_SHORT}(?:\.|(?=\s?[-:/])))'
+    rf'(?:\s?(?:-|/|to|through|thru|till|until)\s?(?:{_DAY}|{_SHORT}\b\.?))?'
     r'|week-?days?\b|week-?ends?\b|every ?day\b|daily\b|(?:7|seven) days a week\b)'
 )
 _AND = r'(?:, and |, | and | & |&| ?\+ ?| ?/ ?)'
@@ -45,7 +47,8 @@ _RANGE = rf'(?<![\d.:-]){_TIME}{_DASH}{_TIME}{_AFTER_HOURS}'
 _HOURS = rf'{_RANGE}(?:{_AND}(?:from )?{_RANGE}){{0,3}}'
 _ENTRY = re.compile(
     rf'\b(?P<days>{_SPANS}){_BUT}'
-    r'[ \t:,|()-]{1,12}(?:(?:is|are|it is|we are|we\'re) )?'
+    r'(?: of (?P<owner>[^\n:|.]{1,40}?) is |[ \t:,|()-]{1,12})'
+    r'(?:(?:is|are|it is|we are|we\'re) )?'
     rf'(?:(?:open )?(?:from |between )?(?P<hours>{_HOURS})'
     rf'{_BUT}|(?P<closed>closed)\b(?!\s+(?!in|on|for|from|all)[a-z]))'
     rf'|(?P<hours_first>{_HOURS}),?[ \t|]{{0,4}}\(?(?:on |every |each )?'
@@ -56,13 +59,15 @@ _ENTRY = re.compile(
     re.I,
 )
 _MAY_HAVE = re.compile(
-    r'\b(?:mon|tue|wed|thu|fri|sat|sun|week|daily|every|7|seven)', re.I
+    rf'\b(?:mon|tue|wed|thu|fri|sat|sun|week|daily|every|7|seven|{_SHORT}[.:\s-])', re.I
 )
 _EXCEPTION = re.compile(_EXCEPT, re.I)
 _SPAN_OF_DAYS = re.compile(_SPAN, re.I)
-_DAY_NAME = re.compile(_DAY, re.I)
+_DAY_NAME = re.compile(rf'{_DAY}|{_SHORT}\b', re.I)
 _ONE_RANGE = re.compile(rf'({_TIME}){_DASH}({_TIME})', re.I)
 _BOUNDARY = re.compile(r'\n|(?<!\.m\.)(?<=[.!?])\s+(?=[A-Z(])')
+# Of "8.30".
+_POINT = re.compile(r'(?<=\d)\.(?=\d\d)')
 _PARAGRAPH_END = re.compile(r'\n[ \t]*\n|\Z')
 _CLAUSE_END = re.compile(r'[,;:()]')
 _MARKS = ' \t,;:|()&+/-.\r'
@@ -81,6 +86,11 @@ _BE = re.compile(r"(?:\b(?:is|are|stays?|remains?|be)|'(?:re|s))$", re.I)
 _OPEN = re.compile(r'\s*\bopen$', re.I)
 _OPENS = re.compile(r'\b(?:open|opens|from|between)\b', re.I)
 _OPENING = re.compile(r'\b(?:open|opens|opening|closed|hours)\b', re.I)
+_EVENT = re.compile(
+    r'\b(?:class(?:es)?|courses?|lessons?|rehears\w*|training|yoga|workshops?|tours?'
+    r'|meetings?|mass|concerts?|shows?|sessions?|choir)\b',
+    re.I,
+)
 # No such number stands in a result or a date.
 _CLOCK = re.compile(r'[:.]\d\d|\d ?[ap]\.?m\b|noon|midday|midnight', re.I)
 _NO_SUBJECT = re.compile(
@@ -113,56 +123,46 @@ def concerns_days(text: str) -> bool:
 
 
 class _Entry(NamedTuple):
-    """Days with their hours, the second empty if it is closed then."""
+    """Days with their hours, empty if it is closed then, and what has them."""
 
     start: int
     end: int
     days: tuple[int, ...]
     hours: str
+    owner: str
 
 
-class _Sentence(NamedTuple):
-    """What a day's sentence says, and where an entry says so."""
+class DaySentence(NamedTuple):
+    """What a schedule says of a day, or of several, and where it says so."""
 
-    days: tuple[int, ...]
     text: str
-    entry: _Entry
+    start: int
+    end: int
+    days: tuple[int, ...]
+    is_closed: bool
 
 
-def read_schedules(text: str) -> tuple[str, list[int]] | None:
+def find_day_sentences(text: str) -> list[DaySentence]:
     """
-    A text with a sentence for each day of a schedule, behind the paragraph that has it.
+    A sentence for each day of the schedules in a text.
 
-    :return: the new text, and for each of its characters the place in the old one that
-        it was made of; None if there is no schedule.
-
-    >>> print(read_schedules('We are open Sat and Sun from 10 to 4.')[0])
-    We are open Sat and Sun from 10 to 4.
+    >>> for sentence in find_day_sentences('We are open Sat and Sun from 10 to 4.'):
+    ...     print(sentence.text)
     On Saturday we are open from 10:00 to 4:00.
     On Sunday we are open from 10:00 to 4:00.
     At weekends we are open from 10:00 to 4:00.
     """
     if not _MAY_HAVE.search(text):
-        return None
+        return []
     entries = [*islice(_find_entries(text), MAX_ENTRIES)]
-    if not entries:
-        return None
-    parts: list[str] = []
-    places: list[int] = []
+    found: list[DaySentence] = []
     start = 0
-    for paragraph_end in _PARAGRAPH_END.finditer(text):
+    for paragraph_end in _PARAGRAPH_END.finditer(text) if entries else ():
         end = paragraph_end.start()
-        parts.append(text[start:end])
-        places += range(start, end)
         inside = [entry for entry in entries if start <= entry.start < end]
-        for sentence in _without_exceptions(_write(text, inside, end)):
-            line = f'\n{sentence.text}'
-            first, last = sentence.entry.start, sentence.entry.end - 1
-            parts.append(line)
-            places += [first] * (len(line) - 1) + [last]
+        found += _without_exceptions(_write(text, inside, end))
         start = end
-    spelled = ''.join(parts)
-    return None if spelled == text else (spelled, places)
+    return [*{sentence.text: sentence for sentence in reversed(found)}.values()][::-1]
 
 
 def _find_entries(text: str) -> Iterator[_Entry]:
@@ -172,9 +172,10 @@ def _find_entries(text: str) -> Iterator[_Entry]:
         exception = _EXCEPTION.search(match[0])
         closed = _read_days(exception[0]) if exception else ()
         days = tuple(day for day in _read_days(spans) if day not in closed)
-        yield _Entry(match.start(), match.end(), days, _read_hours(hours))
+        place, owner = match.span(), match['owner'] or ''
+        yield _Entry(*place, days, _read_hours(hours), owner)
         if closed:
-            yield _Entry(match.start(), match.end(), closed, '')
+            yield _Entry(*place, closed, '', owner)
 
 
 def _read_days(text: str) -> tuple[int, ...]:
@@ -185,7 +186,8 @@ def _read_days(text: str) -> tuple[int, ...]:
     (4, 5, 6, 0)
     """
     days: list[int] = []
-    for span in _SPAN_OF_DAYS.findall(text):
+    # A colon shows that "We" is a day.
+    for span in _SPAN_OF_DAYS.findall(f'{text}:'):
         names = [_number_of(name) for name in _DAY_NAME.findall(span)]
         if not names:
             word = span.lower()
@@ -201,7 +203,7 @@ def _read_days(text: str) -> tuple[int, ...]:
 
 
 def _number_of(day: str) -> int:
-    return next(n for n, name in enumerate(DAYS) if name[:3].lower() == day[:3].lower())
+    return next(n for n, name in enumerate(DAYS) if name[:2].lower() == day[:2].lower())
 
 
 def _read_hours(text: str) -> str:
@@ -214,18 +216,18 @@ def _read_hours(text: str) -> str:
 
 
 def _read_time(text: str) -> str:
-    return f'{text}:00' if text.isdecimal() else text
+    return f'{text}:00' if text.isdecimal() else _POINT.sub(':', text)
 
 
-def _write(text: str, entries: Sequence[_Entry], end: int) -> Iterator[_Sentence]:
+def _write(text: str, entries: Sequence[_Entry], end: int) -> Iterator[DaySentence]:
     """The sentences of a paragraph's entries, which ends somewhere."""
     head: str | None = ''
-    is_opening = bool(_OPENING.search(text))
+    is_opening = bool(_OPENING.search(text)) or not _EVENT.search(text)
     for n, entry in enumerate(entries):
         last = entries[n - 1] if n else None
         following = entries[n + 1].start if n + 1 < len(entries) else end
         if last is None or last.end <= entry.start:
-            head = _find_head(text, last, entry, head)
+            head = entry.owner or _find_head(text, last, entry, head)
         boundary = _BOUNDARY.search(text, entry.end, max(following, entry.end) + 1)
         after = text[entry.end : boundary.start() if boundary else following]
         after = _CLAUSE_END.split(after.lstrip(' ('))[0].strip(_MARKS)
@@ -234,7 +236,9 @@ def _write(text: str, entries: Sequence[_Entry], end: int) -> Iterator[_Sentence
             continue
         for days, time in _times_of(entry.days):
             sentence = f'{_say(time, head, entry.hours, is_opening)}{qualifier}'
-            yield _Sentence(days, sentence.rstrip('.') + '.', entry)
+            sentence = sentence.rstrip('.') + '.'
+            place = entry.start, entry.end
+            yield DaySentence(sentence, *place, days, not entry.hours)
 
 
 def _times_of(days: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
@@ -333,13 +337,13 @@ def _name_of(head: str) -> str:
     return _clean(_NO_SUBJECT.sub('', head))
 
 
-def _without_exceptions(sentences: Iterator[_Sentence]) -> list[_Sentence]:
-    """Without open days on which a more special entry says that it is closed."""
+def _without_exceptions(sentences: Iterator[DaySentence]) -> list[DaySentence]:
+    """Without days on which a more special part of a schedule is closed."""
     read = [*sentences]
-    closed = {d: len(s.entry.days) for s in read if not s.entry.hours for d in s.days}
+    closed = {day: len(s.days) for s in read if s.is_closed for day in s.days}
     return [
         sentence
         for sentence in read
-        if not sentence.entry.hours
-        or all(closed.get(d, 7) >= len(sentence.entry.days) for d in sentence.days)
+        if sentence.is_closed
+        or all(closed.get(day, 7) >= len(sentence.days) for day in sentence.days)
     ]

@@ -1,10 +1,12 @@
 """Opening hours are spelled out, a sentence a day, and results and dates are not."""
 
+import time
+
 import pytest
 
 from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.records import has_records
-from parlai_q2.text.schedules import MAX_ENTRIES, OF_A_DAY, read_schedules
+from parlai_q2.text.schedules import MAX_ENTRIES, OF_A_DAY, find_day_sentences
 from parlai_q2.turns import Span
 
 
@@ -18,6 +20,11 @@ def sentences(text: str) -> list[str]:
     [
         ('Sat: 10am-2pm', ['On Saturday it is open from 10am to 2pm.']),
         ('Sun closed', ['On Sunday it is closed.']),
+        ('Sa-So, Fr.: 8.30-12', ['On Friday it is open from 8:30 to 12:00.']),
+        (
+            'We: 9-5. We are open from 9 to 5.',
+            ['On Wednesday it is open from 9:00 to 5:00.'],
+        ),
         (
             'The bar is open Fri-Sat from 5 pm to 1 am. Dogs are welcome.',
             [
@@ -113,14 +120,26 @@ def test_records_stay_records():
     prepared = prepare_passage(text, with_days=True).text
 
     assert "The email of Bob's is b@x.org." in prepared
-    assert "Bob's: on Wednesday from 9:00 to 5:00." in prepared
+    assert "On Wednesday the Bob's is open from 9:00 to 5:00." in prepared
     assert has_records(prepared)
 
 
+def test_days_and_hours_of_two_columns_go_together():
+    table = '| Class | Day | Time |\n|---|---|---|\n| Yoga | Monday | 18:00-19:00 |'
+    assert sentences(table) == ['Yoga: on Monday from 18:00 to 19:00.']
+
+
+def test_hours_in_json_keep_their_owner():
+    gym = '{"name": "Harbour Gym", "hours": {"Sat": "8:00-20:00", "Sun": "closed"}}'
+    assert sentences(gym) == [
+        'On Saturday the Harbour Gym is open from 8:00 to 20:00.',
+        'On Sunday the Harbour Gym is closed.',
+    ]
+
+
 def test_a_long_list_is_read_in_part():
-    text = 'Mon 9-5\n' * 5000
-
-    read = read_schedules(text)
-
-    assert read is not None
-    assert read[0].count('On Monday') == MAX_ENTRIES
+    rows = '\n'.join(f'Mon {n}:00-{n + 1}:{n:02}' for n in range(10, 20))
+    text = f'{rows}\n' * 500
+    start = time.perf_counter()
+    assert 0 < len(find_day_sentences(text)) <= MAX_ENTRIES
+    assert time.perf_counter() - start < 2
