@@ -8,8 +8,9 @@ What a model reads of knowledge and response is made in two stages. Scores have 
 in the texts as they were given.
 
 1. :class:`ReadExample`, once for an example. ``prepare_passage`` writes the records of
-   each passage as sentences (``read_records``) and removes markup. ``prepare`` removes
-   that of the response, ``respell`` writes it as the knowledge does, and of a long one
+   each passage as sentences (``read_records``), for a response about days also its
+   schedules (``find_day_sentences``), and removes markup. ``prepare`` removes that of
+   the response, ``respell`` writes it as the knowledge does, and of a long one
    ``least_covered`` keeps what the knowledge covers least, as mistakes most likely are.
 2. :func:`~parlai_q2.scorers.checked.classify`, for each statement and premise.
    ``as_read`` puts amounts (``restate``), hours (``complete_hours``) and lists

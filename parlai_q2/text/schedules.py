@@ -1,7 +1,7 @@
 """
 Spells out opening hours and the like, one sentence for each day: "Mon-Wed 9-17, Sun
-closed" also becomes "On Monday it is open from 9 to 17." and so on. Detectors do not
-count the days of a range, and hardly read abbreviated ones.
+closed" also becomes "On Monday it is open from 9:00 to 17:00." and so on. Detectors do
+not count the days of a range, and hardly read abbreviated ones.
 """
 
 import re
