@@ -24,11 +24,9 @@ ENTAILED, NOT_ENTAILED = '<entailed>', '<non-entailed>'
 # The tokens that request a faithful response.
 BEST = [NO_FIRST_PERSON, HIGH, ENTAILED]
 
-# No "i.e.", and no number of "World War I".
+# Neither "i.e." nor "World War I".
 _FIRST_PERSON = re.compile(
-    r'\b(?:(?<!War )(?<!Part )(?<!Type )(?<!Book )(?<!Phase )i(?!\.\s?e\b)'
-    r'|me|my|mine|myself)\b',
-    re.IGNORECASE,
+    r'\b(?:(?<!world war )i(?!\.\s?e\b)|me|my|mine|myself)\b', re.IGNORECASE
 )
 
 

@@ -29,6 +29,7 @@ KNOWLEDGE = 'Bees have five eyes.'
         # The plural is no first person singular; a letter in a word is no pronoun.
         ('we like it', False),
         ('World War I ended in 1918.', False),
+        ('Before the war I lived in Rome.', True),
         ('Use a metal, i.e. iron.', False),
         ('Mermaid myth in Miami', False),
         ('', False),
