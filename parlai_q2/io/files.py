@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ from parlai_q2.json_values import JsonObject
 POLL_SECONDS = 0.05
 # The name of the standard input.
 STDIN = ('-', '/dev/stdin')
+_LOCAL = re.compile('^(?:file|local)://')
 # Properties that may show that a remote file has changed; stores have some of them.
 STATES = (
     'mtime',
@@ -138,7 +140,9 @@ class Remote:
         return Remote(f'{self.url.rstrip("/")}/{name}')
 
     def resolve(self) -> 'Remote':
-        return self
+        """The address in its only form: ``memory://a`` and ``memory:///a`` are one."""
+        system, path = self._system()
+        return Remote(system.unstrip_protocol(path))
 
     def exists(self) -> bool:
         return bool(self._call('exists'))
@@ -225,13 +229,15 @@ Location = Path | Remote | Stdin
 
 
 def locate(name: str | Location) -> Location:
-    """The file of a path or a URL; ``file://`` is a path, ``-`` the standard input."""
+    """
+    The file of a path or a URL; ``file://`` and ``local://`` are paths, ``-`` is the
+    standard input.
+    """
     if not isinstance(name, str):
         return name
     if name in STDIN:
         return Stdin()
-    if name.startswith('file://'):
-        return Path(name.removeprefix('file://'))
+    name = _LOCAL.sub('', name)
     return Remote(name) if '://' in name else Path(name)
 
 
@@ -253,7 +259,7 @@ def expand_pattern(pattern: str) -> list[Location]:
     if isinstance(place, Remote):
         paths: list[Location] = [*place.glob()]
     else:
-        names = sorted(globbing.glob(pattern.removeprefix('file://'), recursive=True))
+        names = sorted(globbing.glob(str(place), recursive=True))
         paths = [Path(name) for name in names]
     files = [path for path in paths if not path.is_dir()]
     if not files:

@@ -89,7 +89,8 @@ class Outputs:
                 check_pyarrow(f'Writing {pair.outfile}')
             # Two inputs never share an output, so the summary could only be its own.
             writable(pair.outfile, pair.infile)
-            if self.url_of(pair.outfile) == str(pair.infile):
+            url = self.url_of(pair.outfile)
+            if url and Remote(url).resolve() == pair.infile.resolve():
                 raise InputError(f'{pair.infile} is also an input. {ANOTHER}')
 
     def skip_finished(

@@ -161,8 +161,13 @@ def test_files_by_url(shards, tmp_path):
         score('memory://in/*', 'memory://many/')
         assert memory.cat_file('/many/a.jsonl') == stored
         assert json.loads(memory.cat_file('/many/manifest.json'))['records'] == 8
-        with pytest.raises(InputError, match='is also an input'):
-            score('memory://in/a.jsonl', 'memory://in/a.jsonl')
+        for infile, outfile in [
+            ('memory://in/a.jsonl', 'memory:///in/a.jsonl'),
+            ('memory://in/*.jsonl', 'memory://in/'),
+            (shards / 'a.jsonl', f'local://{shards}/a.jsonl'),
+        ]:
+            with pytest.raises(InputError, match='is also an input'):
+                score(infile, outfile)
         with pytest.raises(InputError, match=r'There is no file memory://in/z.jsonl'):
             score('memory://in/z.jsonl', tmp_path / 'out.jsonl')
     finally:
