@@ -150,12 +150,12 @@ class RelevanceModel(Backend):
     def _fit(
         self, tokens: Tokens, turns: tuple[str, ...], known: str, reply: str
     ) -> tuple[str, str]:
-        """The two texts of an input, without the early turns that do not fit."""
+        """The two texts of an input, with the end of the turns, where they ask."""
         room = int(self.max_tokens * MOST_FOR_TURNS)
         kept = list(turns[-TURNS:])
         while len(kept) > 1 and _is_longer(tokens, join_turns(kept), room):
             del kept[0]
-        kept = [tokens.cut(turn, room) for turn in kept]
+        kept = [tokens.cut_start(turn, room) for turn in kept]
         reply = tokens.cut(reply, int(self.max_tokens * MOST_FOR_REPLY))
         context = add_knowledge(kept, known, reply) if known else join_turns(kept)
         return context, reply

@@ -138,6 +138,13 @@ class Tokens:
         offsets = self._plain.encode(text, add_special_tokens=False).offsets[:tokens]
         return text[: offsets[-1][1]] if offsets else text
 
+    def cut_start(self, text: str, tokens: int) -> str:
+        """The end of a text, of at most this many tokens."""
+        if most_tokens(text) <= tokens:
+            return text
+        offsets = self._plain.encode(text, add_special_tokens=False).offsets[-tokens:]
+        return text[offsets[0][0] :] if offsets else text
+
     def decode(
         self, rows: Sequence[Sequence[int]], skip_special_tokens: bool = True
     ) -> list[str]:

@@ -294,11 +294,12 @@ class Reranker:
     def _guarded_score(self, candidate: Candidate, score: Score, turn: Turn) -> float:
         if not self.guards:
             return score.value
-        names = candidate.guards
+        penalties = dict(self.penalties)
         if candidate.relevance is not None and wants_reply(turn.text):
-            covered = {g.name for g in self.guards if g.covered_by_relevance}
-            names = tuple(name for name in names if name not in covered)
-        return apply_penalties(score, names, self.penalties, self.chooser.threshold)
+            covered = {g.name: 0.0 for g in self.guards if g.covered_by_relevance}
+            penalties |= covered
+        names = candidate.guards
+        return apply_penalties(score, names, penalties, self.chooser.threshold)
 
     def _needs_reading(self, turns: Sequence[Turn]) -> list[bool]:
         """Whether the relevance of the replies to each turn is read."""

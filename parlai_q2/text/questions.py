@@ -267,12 +267,14 @@ _ASKS_LISTENER = re.compile(
 def shorten_turn(text: str) -> str:
     """
     The questions of a turn of more than :data:`MAX_TURN_WORDS` words, which readers of
-    short questions overlook, or its last sentence if it asks none.
+    short questions overlook, or its last sentence if it asks none; of a longer
+    sentence, the end.
     """
     if text.count(' ') < MAX_TURN_WORDS:
         return text
     asked = [part for part in _BEHIND_SENTENCE.split(text) if part.endswith('?')]
-    return ' '.join(asked) or _last_sentence(text)
+    sentences = asked or [_last_sentence(text)]
+    return ' '.join(w for s in sentences for w in s.split()[-MAX_TURN_WORDS:])
 
 
 def is_question(text: str) -> bool:

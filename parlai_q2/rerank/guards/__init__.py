@@ -66,16 +66,16 @@ def apply_penalties(
 
     Penalties lower a value to the threshold at most. By the rule ``score``, a guarded
     reply can thus lose to every reply that the scorer calls consistent, and still wins
-    over an inconsistent one. The value of a reply with the label ``generic`` is at
-    least :data:`MIN_GENERIC_VALUE` and at most the threshold: saying nothing is better
-    than saying something wrong.
+    over an inconsistent one. If the guard ``generic`` holds and so is the label, the
+    value is at least :data:`MIN_GENERIC_VALUE` and at most the threshold, whatever the
+    penalties: saying nothing is better than saying something wrong.
 
     :param names: the guards that hold.
     :param penalties: what each guard subtracts, by its name; 0 for others.
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
     value = score.value
-    if score.label == Label.GENERIC:
+    if score.label == Label.GENERIC and GenericGuard.name in names:
         return min(max(value, MIN_GENERIC_VALUE), threshold)
     penalty = sum(penalties.get(name, 0.0) for name in names)
     return max(value - penalty, min(value, threshold))

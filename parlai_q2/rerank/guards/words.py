@@ -97,7 +97,8 @@ class GenericGuard(Guard):
     """
     An empty phrase is worth less than a statement. If the scorer recognises generic
     replies, it decides: its score then has the part ``generic``. For other scorers the
-    words of the reply decide. After a question, relevance tells it from an answer.
+    words of the reply decide. After a question or small talk, relevance
+    decides instead.
     """
 
     name = 'generic'
