@@ -15,6 +15,7 @@ from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.denials import denies_unmentioned
 from parlai_q2.text.hours import complete_hours
 from parlai_q2.text.lists import reorder_lists
+from parlai_q2.text.phrases import reorder_phrases
 
 # The most support that an unsupported amount leaves.
 MAX_SUPPORT = 0.1
@@ -42,8 +43,9 @@ def classify(
 
 
 def as_read(premise: str, text: str) -> str:
-    """A hypothesis with amounts, opening hours and lists as its premise has them."""
-    return reorder_lists(premise, complete_hours(premise, restate(premise, text)))
+    """A hypothesis with amounts, hours, lists and phrases as its premise has them."""
+    text = complete_hours(premise, restate(premise, text))
+    return reorder_phrases(premise, reorder_lists(premise, text))
 
 
 def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:

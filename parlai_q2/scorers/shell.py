@@ -13,10 +13,11 @@ in the texts as they were given.
    the response, ``respell`` writes it as the knowledge does, and of a long one
    ``least_covered`` keeps what the knowledge covers least, as mistakes most likely are.
 2. :func:`~parlai_q2.scorers.checked.classify`, for each statement and premise.
-   ``as_read`` puts amounts (``restate``), hours (``complete_hours``) and lists
-   (``reorder_lists``) as the premise has them. ``check_values`` limits what the model
-   says of them: ``unsupported_amounts`` and others compare the statement with the whole
-   knowledge, and ``binds_otherwise`` reads records back from the sentences of stage 1.
+   ``as_read`` puts amounts (``restate``), hours (``complete_hours``), lists
+   (``reorder_lists``) and phrases (``reorder_phrases``) as the premise has them.
+   ``check_values`` limits what the model says of them: ``unsupported_amounts`` and
+   others compare the statement with the whole knowledge, and ``binds_otherwise`` reads
+   records back from the sentences of stage 1.
 """
 
 import logging
@@ -49,7 +50,7 @@ LANGUAGE = 'language'
 # The part of a score that is the share of a text that was not read.
 UNREAD = 'unread'
 # The way to prepare texts, as signatures print it.
-PREPARATION = 'prepared.7'
+PREPARATION = 'prepared.8'
 # About 50 sentences, so that a response of any length is scored within two seconds by
 # the shipped detector; replies of chatbots are far shorter.
 MAX_RESPONSE_WORDS = 800

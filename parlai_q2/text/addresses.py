@@ -26,23 +26,32 @@ _LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
 _NO_HOURS = (
     r'(?! ?\(?\d+ ?(?:to \d|[ap]\.?m|hours?|days?|minutes?|euros?|cents?|pounds?))'
 )
+# In North America, it has groups of three, three and four digits.
 TELEPHONE = re.compile(
     r'(?<![\w.,:/-])(?!\d\d?([/-])\d\d?\1\d{2,4}\b)'
-    rf'\(?(?:\+|0)(?:{_NO_HOURS}[ ()/-]{{0,2}}\d){{6,14}}(?!\w|[.,:/-]\d)'
+    rf'(?:\(?(?:\+|0)(?:{_NO_HOURS}[ ()/-]{{0,2}}\d){{6,14}}'
+    r'|(?P<american>(?:\+?1[ .-])?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}))'
+    r'(?!\w|[.,:/-]\d)'
 )
 # What may count something, or be a date or a postcode, instead: one group of digits, or
 # "+1 200 000".
 _OTHER_NUMBER = re.compile(r'\+?\d+|\+\d{1,3}(?: \d{3})+|\d\d \d\d \d{4}|\d{5}-\d{4}')
 _NOT_DIGITS = re.compile(r'\D')
+# What every telephone number has.
+_GROUPS = re.compile(r'\d[ ()./-]{0,2}\d[ ()./-]{0,2}\d')
 # The most digits of a country's code.
 _MOST_CODE = 3
+# "LS1 4AP", "K1A 0B1".
+_POSTCODE = r'[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z][A-Z\d]'
 # "R-12", and "O+", where the sign counts.
 _CODE = re.compile(
     r'(?<![\w/@.-])(?!(?i:over|under|pre|mid|post)-|(?i:v)\d+(?:\.|(?!\w)))'
-    r'(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
+    rf'(?:{_POSTCODE}\b'
+    r'|[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
     r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
 )
 _PLURAL = re.compile(r'[A-Z]+-?\d+s?')
+_IS_POSTCODE = re.compile(_POSTCODE)
 _CODE_PART = re.compile(r'[a-z]|\d+|[+#]+|-(?!\d)')
 # Every code has one of these.
 _IN_CODES = re.compile(r'[\d+#-]')
@@ -99,6 +108,8 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
 def _has_code(text: str, code: str) -> bool:
     """Whether a text, in lower case, has a code, with spaces or hyphens or without."""
     end = r'(?![+#])' if code[-1] in '+#' else r'(?![^\W_]|[+#])'
+    if _IS_POSTCODE.fullmatch(code):
+        code = f'{code[:-3]} {code[-3:]}'
     if _PLURAL.fullmatch(code):  # "two A380s"
         code, end = code.removesuffix('s'), f's?{end}'
     parts = r'[\s-]*'.join(map(re.escape, _CODE_PART.findall(code.lower())))
@@ -118,13 +129,15 @@ def read_telephone(match: re.Match[str]) -> str:
     digits = _NOT_DIGITS.sub('', text)
     if '+' in text:
         return f'+{digits}'
+    if match['american']:
+        return f'+1{digits[-10:]}'
     return f'+{digits[2:]}' if digits.startswith('00') else digits
 
 
 def match_telephones(text: str) -> Iterator[re.Match[str]]:
     """Where a text has telephone numbers."""
-    # Most texts have no digit that one can begin with.
-    return TELEPHONE.finditer(text) if '0' in text or '+' in text else iter(())
+    # Most texts have no such digits.
+    return TELEPHONE.finditer(text) if _GROUPS.search(text) else iter(())
 
 
 def find_telephone_digits(text: str) -> set[int]:

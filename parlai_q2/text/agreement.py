@@ -35,6 +35,8 @@ MOST_COMBINED = 8
 MOST_COUNTED = 12
 # The most amounts of one unit near a value that are compared with it.
 MOST_COMPARED = 100
+# Pounds are money or a weight; degrees may be those of Celsius.
+_ONE_WORD = ({'mass', 'sterling'}, {'degrees', 'temperature'})
 _SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
@@ -145,7 +147,7 @@ def agrees(reference: Amount, stated: Amount) -> bool:
     without a unit may stand for one with a unit ("sixty-four" for "64 years"). An end
     of a range is not the range, unless that is one of years.
     """
-    if reference.is_years and stated.high is None:
+    if reference.are_dates and stated.high is None:
         return stated.value in (reference.value, reference.top)
     is_time = CLOCK in (reference.dimension, stated.dimension)
     if is_time and not (reference.dimension and stated.dimension):
@@ -156,8 +158,7 @@ def agrees(reference: Amount, stated: Amount) -> bool:
         reference = reference._replace(dimension=stated.dimension)
     if reference.dimension != stated.dimension:
         dimensions = {reference.dimension, stated.dimension}
-        # Pounds are money or a weight.
-        if '' not in dimensions and dimensions != {'mass', 'sterling'}:
+        if '' not in dimensions and dimensions not in _ONE_WORD:
             return False
         reference, stated = _without_unit(reference), _without_unit(stated)
     if is_time and reference.high is not None and stated.high is None:
@@ -262,7 +263,7 @@ def restate(knowledge: str, response: str) -> str:
             continue
         # Of several that agree, one that is written alike.
         match = min(matches, key=partial(_is_unlike, stated))
-        if match.is_years:
+        if match.are_dates:
             continue
         start, quote = stated.qualified_start, _quote(knowledge, match, stated)
         if (match.bound, match.rough) == (stated.bound, stated.rough):
@@ -411,7 +412,7 @@ def _has_other_unit(stated: Amount, index: AmountIndex) -> bool:
 
 def _is_derived(stated: Amount, amounts: Sequence[Amount]) -> bool:
     """Whether an amount is a sum, a difference or a share of two of the knowledge."""
-    ends = [e for a in amounts for e in (_split_range(a) if a.is_years else (a,))]
+    ends = [e for a in amounts for e in (_split_range(a) if a.are_dates else (a,))]
     if not 2 <= len(ends) <= MOST_COMBINED:
         return False
     return any(_gives(first, second, stated) for first, second in combinations(ends, 2))

@@ -73,7 +73,8 @@ _AMOUNT = re.compile(
     rf'|(?:(?P<parts>an?|one|two|three|four) (?P<fraction>{one_of(_PARTS)})s?'
     rf'|(?<!first )(?<!second )(?<!other )(?P<bare_half>half))'
     r'(?= of (?!an?\b)|(?<=half) (?:all|its|my|our|the|their|your)\b)'
-    rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
+    rf'|(?P<part>half|a quarter|quarter|(?:five|ten)(?= past)'
+    rf'|twenty(?:[ -]five)?) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     # "9:30", and "9.30" before "-5.30pm".
     rf'|(?P<plain_hour>\d{{1,2}})(?::|\.(?=[0-5]\d ?(?:[-–]|to|until) ?'
     rf'\d[\d.:]* ?[ap]\.?m\b))(?P<plain_minute>\d\d)(?![:\d])'
@@ -90,7 +91,6 @@ _AMOUNT = re.compile(
 )
 # Below zero; "3 -5" is a range.
 _MINUS = re.compile(r'(?:(?:^|(?<!\d)[\s(])-|\b(?:minus|negative) )$', re.IGNORECASE)
-_DEGREES = re.compile(r' ?(?:degrees\b|°)', re.IGNORECASE)
 _BELOW_ZERO = re.compile(r' below (?:zero|freezing)\b', re.IGNORECASE)
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
@@ -103,6 +103,9 @@ _AFTER_YEARS = re.compile(
     r'|while|with)\b)',
     re.IGNORECASE,
 )
+_MONTH = r'(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*'
+_MONTH_AFTER = re.compile(rf'(?:th|st|nd|rd)?(?: of)? {_MONTH}\b', re.IGNORECASE)
+_MONTH_BEFORE = re.compile(rf'\b{_MONTH}\.? (?:the )?$', re.IGNORECASE)
 _YEAR = re.compile(r'(?:1\d|20)\d\d')
 _BEFORE_YEAR = re.compile(
     r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
@@ -130,8 +133,8 @@ class Amount(NamedTuple):
         "pm" of a time, or whose dollars they are ("us"); of a range, that of the upper
         end.
     :param low_attribute: of a range, that of the lower end.
-    :param is_years: whether it is a range of years ("1990 to 1995"), whose ends are
-        dates.
+    :param are_dates: whether it is a range of years or days ("1990 to 1995", "5-7
+        June"), whose ends are dates.
     """
 
     number: float
@@ -148,7 +151,7 @@ class Amount(NamedTuple):
     is_words: bool = False
     attribute: str = ''
     low_attribute: str = ''
-    is_years: bool = False
+    are_dates: bool = False
 
     @property
     def value(self) -> float:
@@ -200,8 +203,9 @@ def _read_clock(match: re.Match[str]) -> Amount:
         hour, noon = (0.0, 'am') if is_midnight else (12.0, 'pm')
     elif match['part']:
         hour = parse_number(match['part_hour'].lower()) or 0.0
-        quarters = 0.5 if match['part'].lower() == 'half' else 0.25
-        hour += quarters if match['side'].lower() == 'past' else -quarters
+        part = match['part'].lower().removeprefix('a ')
+        minutes = {'half': 30.0, 'quarter': 15.0}.get(part) or parse_number(part) or 0.0
+        hour += minutes / 60 * (1 if match['side'].lower() == 'past' else -1)
     else:
         hour = float(match['hour'] or match['plain_hour'])
         if noon:
@@ -276,11 +280,11 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         number, digits, end = number - 0.5, digits - 0.5, match.start('late')
     is_negative = False
     # "-20 %" and "-5 euros" may tell of a discount.
-    is_degrees = dimension == 'temperature' or _DEGREES.match(text, end)
+    is_degrees = dimension in ('temperature', 'degrees')
     if is_degrees and (minus := _MINUS.search(text[max(0, start - 12) : start])):
         start -= len(minus[0].lstrip(' \n\t('))
         is_negative = True
-    elif dimension == 'temperature' and (below := _BELOW_ZERO.match(text, end)):
+    elif is_degrees and (below := _BELOW_ZERO.match(text, end)):
         end, is_negative = below.end(), True
     if is_negative:
         number = -number
@@ -378,14 +382,23 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
         high=high.number,
         bound=0,
         low_attribute=low.attribute,
-        is_years=_are_years(text, number, high),
+        are_dates=_are_dates(text, low, number, high),
     )
 
 
-def _are_years(text: str, low: float, high: Amount) -> bool:
-    """Whether a range counts nothing ("1990 to 1995 seats") and may be of years."""
-    is_range = FIRST_YEAR <= low < high.number < LAST_YEAR
-    return not high.dimension and is_range and bool(_AFTER_YEARS.match(text, high.end))
+def _are_dates(text: str, start: Amount, low: float, high: Amount) -> bool:
+    """
+    Whether a range counts nothing ("1990 to 1995 seats") and may be of years, or of
+    days of a month ("5-7 June").
+    """
+    if high.dimension:
+        return False
+    if FIRST_YEAR <= low < high.number < LAST_YEAR:
+        return bool(_AFTER_YEARS.match(text, high.end))
+    is_month = _MONTH_AFTER.match(text, high.end) or _MONTH_BEFORE.search(
+        text[max(0, start.start - 12) : start.start]
+    )
+    return 1 <= low < high.number <= 31 and bool(is_month)
 
 
 def is_rate(text: str, place: int) -> bool:

@@ -18,6 +18,7 @@ from parlai_q2.text.links import (
     show_contact,
     show_target,
 )
+from parlai_q2.text.notation import find_notations
 from parlai_q2.text.records import has_records, read_records
 from parlai_q2.text.schedules import find_day_sentences
 from parlai_q2.turns import Span
@@ -236,6 +237,7 @@ def _write_plainly(text: str) -> PreparedText:
         prepared = prepared.replace(_NOT_ASCII, lambda m: _plain_character(m[0]))
     if '-' in prepared.text:
         prepared = prepared.replace(_SHORT_YEARS, _complete_years)
+    prepared = prepared.edit(sorted(find_notations(prepared.text)))
     if '<' not in prepared.text:
         return prepared
     prepared = prepared.replace(ANCHOR, as_markdown)

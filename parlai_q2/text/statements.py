@@ -29,7 +29,7 @@ _VERBS = frozenset(
     receives require requires ring run runs said saw say says seats see sees sell sells
     send sends serve serves ship ships show shows speak speaks start started starts stay
     stays stop stops take takes teach teaches tell tells took travel travels use uses
-    visit visits wait want wants went won work worked works wrote
+    visit visits wait want wants weigh weighs went won work worked works wrote
     """.split()
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -43,6 +43,9 @@ _FRONT = re.compile(
 )
 # Behind one of these, "and" may end a list or the subject of a subordinate clause.
 _OPEN = re.compile(r',|\b(?:because|if|that|when|where|which|who)\b', re.I)
+# Who has an amount, without a verb.
+_SHARE = re.compile(r"((?:[a-z'’-]+ ){0,3}[a-z'’-]+) ([€$£]?\d.*)", re.I | re.S)
+_NUMBER = re.compile(r'(?: only| just| about)? [€$£]?\d')
 # "Can't" and "won't" without "n't".
 _NEGATABLE = _MODALS | _AUXILIARIES | {'ca', 'wo'}
 _RELATIVE = frozenset('how that what where whether which who whom whose why'.split())
@@ -100,8 +103,17 @@ def _complete(part: str, before: str, joint: str, front: str) -> str | None:
     is no statement.
     """
     verb, verb_before = _find_verb(part), _find_verb(before)
-    if verb is None or verb_before is None:
+    if verb_before is None:
         return None
+    if verb is None:
+        # "Adults pay 8 euros and children 4 euros."
+        share = _SHARE.fullmatch(part)
+        has_amount = _NUMBER.match(before, verb_before.end)
+        return (
+            f'{share[1]} {verb_before.word} {share[2]}'
+            if share and has_amount
+            else None
+        )
     if verb.words_before:
         is_open = _OPEN.search(before, verb_before.end) is not None
         if is_open and joint.strip().lower() == 'and':

@@ -39,10 +39,13 @@ _UNITS: dict[str, dict[str, float]] = {
     'temperature': {
         'degree celsius|degree c|°c': 1, 'degree fahrenheit|degree f|°f': 1
     },
+    # Of a temperature, or of an angle.
+    'degrees': {'degree|°': 1},
     'data': {
         'byte': 1, 'kilobyte|kb': 1e3, 'megabyte|mb': 1e6, 'gigabyte|gb': 1e9,
         'terabyte|tb': 1e12,
     },
+    'power': {'watt|w': 1, 'kilowatt|kw': 1000},
     'euros': {'euro|eur|€': 1},
     'dollars': {'dollar|usd|$': 1, 'cent': 0.01},
     'sterling': {'gbp|£|pound sterling': 1, 'pence': 0.01},
