@@ -20,7 +20,8 @@ COMMAND = 'rerank_command'
 COMMANDS_SKIPPED = 'Skipped {} chat commands such as /why, which are not turns.'
 # The field with the knowledge that the reranking agent judged a reply by.
 RERANK_KNOWLEDGE = 'rerank_knowledge'
-# Fields that pass through to a record: evidence and human judgements.
+# Fields that pass through to a record: evidence and, of the response that people
+# judged, their judgement.
 FROM_MODEL = (
     'q2_evidence',
     'rerank',
@@ -47,6 +48,18 @@ def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
     if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(question):
         return {**question, 'knowledge': reply[RERANK_KNOWLEDGE]}
     return dict(question)
+
+
+def _judgements(question: JsonMapping) -> JsonObject:
+    return {name: question[name] for name in FROM_TEACHER if name in question}
+
+
+def _is_judged(question: JsonMapping, reply: str) -> bool:
+    """Whether a task's human label is that of a reply, and not of the task's own."""
+    labels = question.get('labels') or question.get('eval_labels')
+    first = labels[0] if isinstance(labels, Sequence) and labels else None
+    judged = question.get('response') or first
+    return judged is None or str(judged).split() == reply.split()
 
 
 def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
@@ -83,7 +96,7 @@ def read_dialog(dialog: Sequence[object]) -> Iterator[tuple[int, JsonObject | No
                 'response': response,
                 'history': list(history),
                 **{k: reply[k] for k in FROM_MODEL if k in reply},
-                **{k: question[k] for k in FROM_TEACHER if k in question},
+                **(_judgements(question) if _is_judged(question, response) else {}),
                 **({'id': question['turn_id']} if 'turn_id' in question else {}),
             },
         )

@@ -191,6 +191,23 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
 
 
 @pytest.mark.parametrize(
+    'judged, label',
+    [
+        ({'response': 'r'}, 'consistent'),
+        ({'labels': ['r']}, 'consistent'),
+        ({}, 'consistent'),
+        ({'response': 'another'}, None),
+        ({'eval_labels': ['another']}, None),
+    ],
+)
+def test_a_human_label_is_that_of_the_response_people_judged(tmp_path, judged, label):
+    question = {'text': 'hi', 'knowledge': 'K', 'q2_label': 'consistent', **judged}
+    text = json.dumps({'dialog': [[question, {'text': 'r'}]]})
+    (record,) = read(tmp_path, text, format='world_logs')
+    assert record.fields.get('q2_label') == label
+
+
+@pytest.mark.parametrize(
     'knowledge',
     [
         'Bee __knowledge__ Five eyes.\nAnt __knowledge__ Six legs.',
