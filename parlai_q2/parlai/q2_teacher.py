@@ -62,6 +62,10 @@ EVIDENCE = 'q2_evidence'
 CIRCULAR = 'circular'
 # The metric by which published work measures models.
 DEFAULT_MEASURE = 'q2'
+SHARED_WARNING = (
+    '{} and {} read replies with the same detector, so gains by the choice are '
+    'overstated. Also measure with q2_f1 or precision.'
+)
 CIRCULAR_WARNING = (
     '{} both chose the replies and measures them: the number is circular, and higher '
     'than the replies are good. Give --measure another scorer than --choose.'
@@ -175,6 +179,14 @@ class Waiting:
     evidence: dict[str, Any]
 
 
+def share_detector(scorer: Scorer, other: Scorer) -> bool:
+    """Whether two scorers read responses with the same detector."""
+    texts, others = (s.signature.texts() for s in (scorer, other))
+    # Q2's detector counts if it judges claims in context.
+    in_context = texts.get('in_context') != 'None' and texts.get('nli')
+    return (texts.get('detector') or in_context) == others.get('detector', '')
+
+
 def _gives_same_values(scorer: Scorer, other: Scorer) -> bool:
     """Whether two scorers differ at most in the threshold of their labels."""
     settings, others = (
@@ -237,6 +249,8 @@ class ResponseQueue:
                 f'{self.name}, which measures them, did not choose them: '
                 f'{self.chooser.name} did.'
             )
+            if share_detector(self.scorer, self.chooser):
+                logging.warning(SHARED_WARNING.format(self.name, self.chooser.name))
 
     def flush(self) -> None:
         """Score all waiting responses in one call, and hand out the results."""
@@ -271,7 +285,9 @@ class Q2TeacherMixin(_Base):
     ) -> ParlaiParser:
         """Add the scorer's options and ``--q2-metrics``."""
         super().add_cmdline_args(parser, partial_opt)
-        add_scorer_options(parser, Role.MEASURE, default=DEFAULT_MEASURE)
+        # The default of a command that judges chosen replies stays.
+        measure = parser.get_default(Role.MEASURE.value) or DEFAULT_MEASURE
+        add_scorer_options(parser, Role.MEASURE, default=measure)
         add_knowledge_options(parser.add_argument_group('Knowledge'))
         group = parser.add_argument_group('Q2 teacher')
         group.add_argument(

@@ -7,8 +7,10 @@ from parlai.core.metrics import dict_report
 from parlai.scripts.eval_model import EvalModel
 from parlai.utils import logging
 
+from parlai_q2 import load_scorer
 from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.parlai.q2_teacher import share_detector
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.rerank.guards import GUARD_NAMES
 from parlai_q2.scripts.conditions import (
@@ -61,6 +63,14 @@ def test_the_same_scorer_for_both_is_circular_and_warned_of(tmp_path, monkeypatc
     report = evaluate(tmp_path, EPISODE, **options)
     assert report['circular'] == 1
     assert any('circular' in text for text in warnings)
+
+
+@pytest.mark.parametrize(
+    'measure, shares', [('q2', True), ('spans', True), ('q2_f1', False)]
+)
+def test_scorers_with_one_detector_are_told(measure, shares):
+    scorers = load_scorer(measure), load_scorer('grounded_fast')
+    assert share_detector(*scorers) is shares
 
 
 def test_each_role_has_its_own_threshold(tmp_path):

@@ -41,6 +41,12 @@ def test_an_abstention_is_no_reference():
     assert turn.decision == (False, FilterReason.ABSTAINED)
 
 
+def test_a_q2_task_leaves_the_default_measure():
+    parser = distill.DistillScript.setup_args()
+    opt = parser.parse_args(['-t', 'parlai_q2.tasks.grounded_sample.agents'])
+    assert opt['measure'] == 'consistency'
+
+
 def run_distill(outfile, *options):
     MADE.clear()
     words = ['distill', '-t', TASK, '--choose', TOY, '--measure', TOY]
