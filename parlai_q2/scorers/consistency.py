@@ -54,7 +54,7 @@ from parlai_q2.scorers.premises import (
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.agreement import unsupported_amounts
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
-from parlai_q2.text.selection import SentenceIndex, index_passages
+from parlai_q2.text.selection import SentenceIndex, has_no_content, index_passages
 from parlai_q2.text.sentences import is_short
 from parlai_q2.text.statements import split_statements
 from parlai_q2.turns import Example, Span
@@ -90,12 +90,15 @@ class ResponsePiece:
     """
     A piece of a response, in lower case, with the premise that supports it most and the
     detector's probabilities given that premise.
+
+    :param is_empty: whether the response has nothing but function words: "Yes, it is."
     """
 
     text: str
     reading: NliProbabilities
     span: Span = NO_SPAN
     premise: Premise = ALL
+    is_empty: bool = False
 
     @cached_property
     def support(self) -> float:
@@ -105,8 +108,10 @@ class ResponsePiece:
     @cached_property
     def is_generic(self) -> bool:
         """Whether it surely states nothing: what is likelier a claim is judged."""
+        if self.reading.generic > SURE or self.is_empty:
+            return True
         states_nothing = (only_greets, only_declines, only_asks_listener)
-        return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
+        return any(f(self.text) for f in states_nothing)
 
 
 @dataclass(frozen=True)
@@ -172,7 +177,13 @@ def read(
     if not model.reads_documents:
         pieces = _read_apart(model, statements, pieces)
     in_order = iter(pieces)
-    pieces_of_response = [[next(in_order) for _ in parts] for parts in by_sentence]
+    pieces_of_response = [
+        [
+            replace(next(in_order), is_empty=has_no_content(example.response))
+            for _ in parts
+        ]
+        for example, parts in zip(examples, by_sentence, strict=True)
+    ]
     read_at_once = [next(in_order) if whole else None for whole in wholes]
     return list(map(ResponseReading, indexed, pieces_of_response, read_at_once))
 

@@ -33,6 +33,21 @@ FUNCTION_WORDS = frozenset(
     'were what when where which who will with would you your'.split()
 )
 _WORD = re.compile(r'\w+')
+# What answers alone say, less those that tell how many or where.
+_EMPTY = FUNCTION_WORDS.union('yes yeah yep nope indeed sure'.split()) - frozenset(
+    'about all down more most one out over up'.split()
+)
+
+
+def has_no_content(text: str) -> bool:
+    """
+    Whether a text has words, but none that says what it is about.
+
+    >>> has_no_content('Yes, it is.'), has_no_content('Yes, all of it.')
+    (True, False)
+    """
+    words = _WORD.findall(text.lower())
+    return bool(words) and _EMPTY.issuperset(words)
 
 
 @lru_cache(maxsize=1024)

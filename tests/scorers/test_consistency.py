@@ -211,6 +211,17 @@ def test_chit_chat_is_generic_and_never_counts_as_supported():
     assert score.value == NOT_VERIFIABLE_VALUE
 
 
+def test_function_words_alone_are_generic():
+    class Certain(ToyNliModel):
+        def classify(self, pairs):
+            return [NliProbabilities(0.97, 0.01, 0.01, 0.01) for _ in pairs]
+
+    texts = ['Yes , , the .', 'Yes. It is.', 'Yes. Two.', 'Yes, all of it.']
+    scores = ConsistencyScorer(Certain()).score([Example(SHORT, t) for t in texts])
+    generic, claim = Label.GENERIC, Label.CONSISTENT
+    assert [score.label for score in scores] == [generic, generic, claim, claim]
+
+
 def test_two_ways_to_read_are_one_call():
     model = ToyNliModel()
     example = Example(SHORT, 'Ants fly. Cows dig.')
