@@ -22,13 +22,13 @@ from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
 from parlai_q2.text.addresses import has_only_other_kinds
+from parlai_q2.text.long_turns import shorten_turn
 from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.questions import (
     asks_how_or_why,
     is_question,
     is_yes_no_question,
     only_declines,
-    shorten_turn,
     wants_answer,
 )
 from parlai_q2.text.schedules import concerns_days

@@ -11,7 +11,6 @@ from functools import lru_cache
 from parlai_q2.text.normalize import composed
 from parlai_q2.text.overlap import rouge_words
 
-MAX_TURN_WORDS = 25
 _AUXILIARIES = frozenset(
     'is are was were do does did can could may might shall should will would has have '
     'am must'.split()
@@ -26,8 +25,16 @@ _NEGATED_QUESTION = re.compile(
 )
 # What a question may begin with; "so do I" is none, nor "yes, when I was young".
 _BEFORE_QUESTION = re.compile(
-    r'(?:(?:and|but|or|(?:so|yes|yeah|no)(?=.*\?)|ok|okay|well|oh|ah|hey|hi|hello|then|also|please|sorry'
-    r'|right|great|thanks|thank you|excuse me)\b[\s,:–-]*)+',
+    r'(?:(?:and|but|or|(?:so|yes|yeah|no)(?=.*\?|\W+(?:wh\w+|how)(?: \w+)? '
+    rf'(?:{"|".join(sorted(_AUXILIARIES))}) (?:i|you|we|they|it|the|there|this|that)\b)'
+    r'|ok|okay|well|oh|ah|hey|hi|hello|then|also|please|sorry|right|great|thanks'
+    r'|thank you|excuse me)\b[\s,:–-]*)+',
+    re.I,
+)
+# "How nice!", "What a pity!"
+_EXCLAMATION = re.compile(
+    r'(?:(?:oh|ah|wow|well)\W+)?(?:how (?!much|many|far|long|often|old)\w+'
+    r'|what an? [^?]*)!',
     re.I,
 )
 # A verb before its subject, behind words that may be misspelt: "wen can i come".
@@ -64,7 +71,6 @@ MAX_DECLINE_LENGTH = 200
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _LETTER_OR_DIGIT = re.compile(r'[^\W_]')
 _SENTENCE_END = re.compile(r'[.!?]\s')
-_BEHIND_SENTENCE = re.compile(r'(?<=[.!?])\s+')
 
 # Where a clause ends, and another may begin that claims something.
 _CLAUSE_END = re.compile(
@@ -264,19 +270,6 @@ _ASKS_LISTENER = re.compile(
 )
 
 
-def shorten_turn(text: str) -> str:
-    """
-    The questions of a turn of more than :data:`MAX_TURN_WORDS` words, which readers of
-    short questions overlook, or its last sentence if it asks none; of a longer
-    sentence, the end.
-    """
-    if text.count(' ') < MAX_TURN_WORDS:
-        return text
-    asked = [part for part in _BEHIND_SENTENCE.split(text) if part.endswith('?')]
-    sentences = asked or [_last_sentence(text)]
-    return ' '.join(w for s in sentences for w in s.split()[-MAX_TURN_WORDS:])
-
-
 def is_question(text: str) -> bool:
     """
     Whether a turn asks something; small talk does not.
@@ -288,7 +281,8 @@ def is_question(text: str) -> bool:
     """
     last = _last_sentence(text)
     begins_as_question = _first_word(last) in _AUXILIARIES | _WH_WORDS
-    may_ask = '?' in text or (begins_as_question and not only_greets(last))
+    exclaims = _EXCLAMATION.fullmatch(last) or only_greets(last)
+    may_ask = '?' in text or (begins_as_question and not exclaims)
     return may_ask and not is_small_talk(text)
 
 
