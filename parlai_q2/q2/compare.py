@@ -25,8 +25,9 @@ from parlai_q2.claims import (
     Status,
 )
 from parlai_q2.models.nli_types import NliModel, NliProbabilities
-from parlai_q2.text.agreement import conflicts, restate
+from parlai_q2.text.agreement import conflicts
 from parlai_q2.text.overlap import token_f1
+from parlai_q2.text.restate import restate
 from parlai_q2.turns import Span
 
 STATUSES = {

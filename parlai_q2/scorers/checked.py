@@ -10,12 +10,13 @@ from functools import lru_cache
 from parlai_q2.claims import Status
 from parlai_q2.models.nli_types import NliModel, NliProbabilities
 from parlai_q2.text.addresses import has_unknown_address
-from parlai_q2.text.agreement import conflicts, restate, unsupported_amounts
+from parlai_q2.text.agreement import conflicts, unsupported_amounts
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.denials import denies_unmentioned
-from parlai_q2.text.hours import complete_hours
+from parlai_q2.text.hours import complete_hours, contradicts_schedule
 from parlai_q2.text.lists import reorder_lists
 from parlai_q2.text.phrases import reorder_phrases
+from parlai_q2.text.restate import restate
 
 # The most support that an unsupported amount leaves.
 MAX_SUPPORT = 0.1
@@ -69,7 +70,7 @@ def check_values(text: str, hypothesis: str) -> Status:
     What a text says of the amounts, addresses, codes and names of a hypothesis, as far
     as rules can tell: supported if they see nothing wrong.
     """
-    if binds_otherwise(text, hypothesis):
+    if binds_otherwise(text, hypothesis) or contradicts_schedule(text, hypothesis):
         return Status.CONTRADICTED
     if unsupported_amounts(text, hypothesis):
         is_contradicted = conflicts(text, hypothesis)

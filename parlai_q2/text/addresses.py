@@ -20,6 +20,8 @@ _ADDRESS = re.compile(
 # What every address has.
 _IN_ADDRESSES = re.compile(r'[@/]|\.[a-z]{2}|www\.', re.IGNORECASE)
 _LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
+# What names no other page: "?utm_source=chat", "#policy".
+_NO_PAGE = re.compile(r'[?&]utm_[^#]*|#.*')
 # A telephone number begins with a zero or a plus sign. It is no date, perhaps with a
 # time, and no decimal mark or colon stands before or behind it. Hours or a price may
 # follow it: "0800 111222 9 to 5".
@@ -87,7 +89,7 @@ def bare_link(link: str) -> str:
     >>> bare_link('https://www.Example.org/')
     'example.org'
     """
-    return _LINK_START.sub('', link.lower()).removesuffix('/')
+    return _NO_PAGE.sub('', _LINK_START.sub('', link.lower())).removesuffix('/')
 
 
 def has_unknown_address(knowledge: str, response: str) -> bool:

@@ -1,10 +1,6 @@
 """
-Compares the amounts, addresses and codes of a response with those of its knowledge.
-
-Detectors read numbers as tokens. So an amount of a response that agrees with one of the
-knowledge is put as the knowledge has it before a detector reads it (:func:`restate`),
-and an amount that the knowledge does not have cannot be supported
-(:func:`unsupported_amounts`).
+Compares the amounts of a response with those of its knowledge: which agree, and which
+the knowledge cannot support (:func:`unsupported_amounts`).
 """
 
 import math
@@ -12,16 +8,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations, islice
 
-from parlai_q2.text.amounts import (
-    RANGE_DASH,
-    Amount,
-    find_amounts,
-    is_rate,
-    scan_amounts,
-)
+from parlai_q2.text.amounts import Amount, find_amounts, is_rate
 from parlai_q2.text.units import CENT, CLOCK, CURRENCIES, FREQUENCY, UNITS
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
@@ -40,14 +30,15 @@ _ONE_WORD = ({'mass', 'sterling'}, {'degrees', 'temperature'})
 _SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
-# Ages are written alike ("a 12-year-old"), and so are years.
-_OLD = re.compile(r'[ -]olds?\b')
 _PERIODS = re.compile(
     r'\b(?:hourly|daily|weekly|monthly|yearly|annual(?:ly)?|every|each)\b', re.I
 )
+# "If you cancel less than 48 hours before" is what "48 hours before" leaves.
+_CONDITION = re.compile(
+    r'\b(?:if|when|unless|before|after|within|later|earlier|who|those|otherwise)\b',
+    re.I,
+)
 _DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
-# The full stop of "p.m." inside a sentence.
-_GOES_ON = re.compile(r'\.(?=,? [a-z0-9(]|[-,;])')
 
 
 class AmountIndex:
@@ -87,7 +78,7 @@ class AmountIndex:
         if any(agrees(self.amounts[n], stated) for n in self._near(stated)):
             return True
         is_hours = stated.dimension == CLOCK and stated.high is not None
-        return is_hours and all(map(self.has, _split_range(stated)))
+        return is_hours and all(map(self.has, split_range(stated)))
 
     def with_digits(self, stated: Amount) -> list[Amount]:
         """The amounts with the same digits, whatever their units."""
@@ -165,7 +156,7 @@ def agrees(reference: Amount, stated: Amount) -> bool:
         is_inside = reference.value <= stated.value <= reference.top
         is_end = any(
             is_same_time(end.value, stated.value) and not _measures_another(end, stated)
-            for end in _split_range(reference)
+            for end in split_range(reference)
         )
         return is_end or (stated.rough and is_inside)
     if reference.bound * stated.bound < 0 or _measures_another(reference, stated):
@@ -188,7 +179,7 @@ def _are_cents(unit: tuple[str, float], stated: Amount) -> bool:
     return CENT in units and any(dimension == 'euros' for dimension, _ in units)
 
 
-def _split_range(amount: Amount) -> tuple[Amount, Amount]:
+def split_range(amount: Amount) -> tuple[Amount, Amount]:
     """The ends of a range."""
     low = amount._replace(high=None, attribute=amount.low_attribute)
     return low, amount._replace(high=None, number=amount.high or amount.number)
@@ -246,79 +237,6 @@ def _without_unit(amount: Amount) -> Amount:
     return amount._replace(dimension='', size=1.0, number=amount.digits)
 
 
-def restate(knowledge: str, response: str) -> str:
-    """
-    A response with every amount that agrees with one of the knowledge put as the
-    knowledge has it: "90 minutes" for "about an hour and a half".
-    """
-    stated_amounts = find_amounts(response)
-    index = index_amounts(knowledge) if stated_amounts else None
-    if not index or not index.amounts:
-        return response
-    parts: list[str] = []
-    place = 0
-    for stated in _split_unknown_ranges(stated_amounts, response, index):
-        matches = index.matches(stated)
-        if not matches or _OLD.match(response, stated.end):
-            continue
-        # Of several that agree, one that is written alike.
-        match = min(matches, key=partial(_is_unlike, stated))
-        if match.are_dates:
-            continue
-        start, quote = stated.qualified_start, _quote(knowledge, match, stated)
-        if (match.bound, match.rough) == (stated.bound, stated.rough):
-            if stated.bound:
-                words = knowledge[match.qualified_start : match.start]
-                if words.endswith('is '):
-                    continue  # "the minimum age is"
-                quote = words + quote
-            else:
-                start = stated.start
-        parts.append(response[place:start])
-        quote, place = _fit_full_stop(quote, response, stated.end)
-        parts.append(quote)
-    return ''.join([*parts, response[place:]])
-
-
-def _is_unlike(stated: Amount, amount: Amount) -> tuple[bool, bool]:
-    return amount.dimension != stated.dimension, amount.size != stated.size
-
-
-def _split_unknown_ranges(
-    stated_amounts: Sequence[Amount], response: str, index: AmountIndex
-) -> Iterator[Amount]:
-    """Amounts, with the ends of times of day that are no range of the knowledge."""
-    for stated in stated_amounts:
-        is_hours = stated.dimension == CLOCK and stated.high is not None
-        if is_hours and not index.matches(stated):
-            ends = scan_amounts(response)
-            yield from (end for end in ends if stated.start <= end.start < stated.end)
-        else:
-            yield stated
-
-
-def _quote(knowledge: str, match: Amount, stated: Amount) -> str:
-    """An amount as the knowledge has it; of a range of times, the end that is meant."""
-    text = knowledge[match.start : match.end]
-    is_time = CLOCK in (stated.dimension, match.dimension)
-    if not is_time or stated.high is not None or match.high is None:
-        return text
-    first, *rest = RANGE_DASH.split(text)
-    first = first.removesuffix('.')
-    is_low = is_same_time(match.value, stated.value)
-    if stated.attribute and is_same_time(match.value, match.top):
-        is_low = match.value == stated.value  # "9 am to 9 pm"
-    return first if not rest or is_low else rest[-1]
-
-
-def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:
-    """A quote with the full stop of "p.m.", and where the response goes on."""
-    if quote.endswith('.m'):
-        return quote + '.' * (not response.startswith('.', end)), end
-    is_inside = response.endswith('.m', 0, end) and _GOES_ON.match(response, end)
-    return quote, end + bool(is_inside)
-
-
 # A statement is compared with several parts of its knowledge, and again for mistakes.
 @lru_cache(maxsize=512)
 def unsupported_amounts(knowledge: str, response: str) -> tuple[Amount, ...]:
@@ -355,7 +273,7 @@ def _may_be_supported(stated: Amount, response: str, index: AmountIndex) -> bool
     return (
         _is_loose(stated, response, index)
         # What is written as a range may be two amounts of the knowledge.
-        or (stated.high is not None and all(map(index.has, _split_range(stated))))
+        or (stated.high is not None and all(map(index.has, split_range(stated))))
         or _is_derived(stated, index.amounts)
     )
 
@@ -376,6 +294,13 @@ def _is_loose(stated: Amount, response: str, index: AmountIndex) -> bool:
     if stated.rough:
         return True
     unit = stated.dimension, stated.size
+    if (
+        stated.bound
+        and not stated.is_limit
+        and _is_exactly(stated, index)
+        and not _CONDITION.search(response)
+    ):
+        return False  # "more than 2 years" of 2 years
     if stated.bound:
         # Of two bounds, the numbers must agree; one may deny the other: "nobody under
         # 16" are those "aged 16 and over".
@@ -396,6 +321,15 @@ def _is_loose(stated: Amount, response: str, index: AmountIndex) -> bool:
     return _AGE.match(response, max(0, stated.start - 2)) is not None
 
 
+def _is_exactly(stated: Amount, index: AmountIndex) -> bool:
+    """Whether the knowledge has the number of a bound, and nothing beyond it."""
+    alike = [a for a in index.amounts if a.dimension == stated.dimension]
+    return any(
+        a.value == stated.value and a.high is None and not (a.bound or a.rough)
+        for a in alike
+    ) and not any((a.top - stated.value) * stated.bound > 0 for a in alike)
+
+
 def is_hour_in_words(amount: Amount) -> bool:
     """Whether an amount is "noon" or "midnight", which may be any hour about it."""
     return amount.is_words and amount.dimension == CLOCK and amount.high is None
@@ -412,7 +346,7 @@ def _has_other_unit(stated: Amount, index: AmountIndex) -> bool:
 
 def _is_derived(stated: Amount, amounts: Sequence[Amount]) -> bool:
     """Whether an amount is a sum, a difference or a share of two of the knowledge."""
-    ends = [e for a in amounts for e in (_split_range(a) if a.are_dates else (a,))]
+    ends = [e for a in amounts for e in (split_range(a) if a.are_dates else (a,))]
     if not 2 <= len(ends) <= MOST_COMBINED:
         return False
     return any(_gives(first, second, stated) for first, second in combinations(ends, 2))

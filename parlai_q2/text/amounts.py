@@ -45,12 +45,19 @@ _FRACTION = (
 )
 # Of "a third of", not of "half an hour".
 _PARTS = {'half': 0.5, 'third': 1 / 3, 'quarter': 0.25, 'fifth': 0.2, 'tenth': 0.1}
-_SIGNS = '$€£¥'
-# Between a number and its unit.
-_KIND = (
-    '(?:business|working|calendar|consecutive|full|whole'
-    '|American|Australian|Canadian|US)'
+# Before the half of something that is not counted: "the latter half of the century".
+_NO_SHARE = ''.join(
+    f'(?<!{word} )'
+    for word in 'first second other er ern st top bottom left right that this'.split()
 )
+_SIGNS = '$€£¥'
+# Between a number and its unit: what tells this from the same of another kind.
+_KINDS = {
+    'business': 'working', 'working': 'working', 'calendar': 'calendar',
+    'consecutive': 'calendar', 'american': 'us', 'us': 'us', 'australian': 'a',
+    'canadian': 'c',
+}  # fmt: skip
+_KIND = f'(?:full|whole|{one_of(_KINDS)})'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
 RANGE_DASH = re.compile(
@@ -68,10 +75,11 @@ _AMOUNT = re.compile(
     rf'(?:(?P<hour>\d{{1,2}})(?:[:.](?P<minute>[0-5]\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
     # Others, such as "she once lived here", count nothing.
-    r'|(?P<multiple>twice|once(?= (?:an?|per|each|every|daily|weekly|monthly)\b))'
+    r'|(?P<multiple>twice|once(?= (?:per|each|every|daily|weekly|monthly)\b'
+    r'| an? (?:minute|hour|day|night|week|fortnight|month|quarter|season|year)\b))'
     # "Half of the staff", "two thirds of", but not "the first half of".
     rf'|(?:(?P<parts>an?|one|two|three|four) (?P<fraction>{one_of(_PARTS)})s?'
-    rf'|(?<!first )(?<!second )(?<!other )(?P<bare_half>half))'
+    rf'|{_NO_SHARE}(?P<bare_half>half))'
     r'(?= of (?!an?\b)|(?<=half) (?:all|its|my|our|the|their|your)\b)'
     rf'|(?P<part>half|a quarter|quarter|(?:five|ten)(?= past)'
     rf'|twenty(?:[ -]five)?) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
@@ -86,11 +94,13 @@ _AMOUNT = re.compile(
     rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
     r'|(?<=quarter of an )|(?<=quarter of a ))'
     rf'(?P<and> and a ?half)?'
-    rf'(?:[ -]?(?:{_KIND} )?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
+    rf'(?:[ -]?(?:(?P<kind>{_KIND}) )?(?P<unit>{_UNIT})(?![\w/]))?'
+    r'(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
 )
 # Below zero; "3 -5" is a range.
 _MINUS = re.compile(r'(?:(?:^|(?<!\d)[\s(])-|\b(?:minus|negative) )$', re.IGNORECASE)
+_DEGREES = ('temperature', 'degrees')
 _BELOW_ZERO = re.compile(r' below (?:zero|freezing)\b', re.IGNORECASE)
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
@@ -130,8 +140,8 @@ class Amount(NamedTuple):
     :param high: the upper number of a range, else ``number``.
     :param is_words: whether it is written in words.
     :param attribute: the word behind it that says what it measures ("wide"), "am" or
-        "pm" of a time, or whose dollars they are ("us"); of a range, that of the upper
-        end.
+        "pm" of a time, whose dollars ("us") or which days ("working") they are; of a
+        range, that of the upper end.
     :param low_attribute: of a range, that of the lower end.
     :param are_dates: whether it is a range of years or days ("1990 to 1995", "5-7
         June"), whose ends are dates.
@@ -280,7 +290,7 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         number, digits, end = number - 0.5, digits - 0.5, match.start('late')
     is_negative = False
     # "-20 %" and "-5 euros" may tell of a discount.
-    is_degrees = dimension in ('temperature', 'degrees')
+    is_degrees = dimension in _DEGREES
     if is_degrees and (minus := _MINUS.search(text[max(0, start - 12) : start])):
         start -= len(minus[0].lstrip(' \n\t('))
         is_negative = True
@@ -293,6 +303,7 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
     after = text[end : end + 24]
     qualifier = read_qualifier(text[max(0, start - 20) : start], after)
     attribute = _ATTRIBUTE.match(after)
+    kind = _KINDS.get((match['kind'] or '').lower(), '')
     return Amount(
         number=number,
         digits=digits,
@@ -305,7 +316,7 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         is_limit=qualifier.is_limit,
         rough=qualifier.rough,
         is_words=numeral[:1].isalpha(),
-        attribute=attribute[1].lower() if attribute else sign[:-1].lower(),
+        attribute=attribute[1].lower() if attribute else kind or sign[:-1].lower(),
     )
 
 
@@ -364,7 +375,12 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     if is_year(text, low) and not _YEAR.fullmatch(text[high.start : high.end]):
         return None
     size, number = high.size, low.number
-    if low.dimension:
+    if is_below_zero := not low.dimension and high.dimension in _DEGREES:
+        minus = _MINUS.search(text[max(0, low.start - 12) : low.start])
+        is_below_zero = minus is not None
+    if is_below_zero:
+        number = -number
+    elif low.dimension:
         number = low.value / size
     elif high.number and low.number < 1000 <= high.number and high.digits != low.digits:
         # "2 to 3 million"

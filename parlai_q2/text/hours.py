@@ -3,15 +3,18 @@ Opening hours: who closes at 4 pm is open until then.
 
 Detectors read "it closes at 4 pm" as contradicted by "it is open from 10 am to 4 pm".
 So what a statement says of one end of these hours is read as all of them, which says
-more: "it is open from 10 am to 4 pm". The wrong end stays as it is.
+more: "it is open from 10 am to 4 pm". The wrong end stays as it is. What a statement
+says of a day is compared with the sentences that schedules have for that day
+(:mod:`parlai_q2.text.schedules`).
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from parlai_q2.text.agreement import index_amounts, is_same_time
 from parlai_q2.text.amounts import Amount, find_amounts
-from parlai_q2.text.schedules import DAYS
+from parlai_q2.text.schedules import DAYS, MONTH, OF_A_DAY
+from parlai_q2.text.selection import stems
 from parlai_q2.text.units import CLOCK
 
 _OPEN = re.compile(r'\bopen(?:s|ing)?\b', re.IGNORECASE)
@@ -32,6 +35,18 @@ _BEFORE_BEGINNING = re.compile(
     rf'\b(?:(?:(?P<one>opens)|{_FINITE}(?P<several>open))(?: at)?'
     r'|(?P<open>(?:is|are) open) from) $',
     re.IGNORECASE,
+)
+_CLOSED = re.compile(r"\b(?:closed|not open)\b|n['’]t open\b", re.IGNORECASE)
+_IS_OPEN = re.compile(r'\b(?:is|are|we\'re|it\'s) open\b', re.IGNORECASE)
+# What a statement may say of a part of a day, or of some days of a kind only.
+_PARTLY = re.compile(
+    rf'\b(?:{MONTH}|mornings?|noon|afternoons?|evenings?|nights?|lunch|dinner|holidays?'
+    r'|christmas|easter|summer|winter|spring|autumn|season|sometimes|often|usually)\b',
+    re.IGNORECASE,
+)
+_DATE = rf',? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|,? {MONTH} \d'
+_OF_HOURS = stems(
+    ' '.join(DAYS) + ' open closed closes opens hours until till weekdays'
 )
 # The longest text that these match, and the longest before some hours.
 _LOOKED_AT, _SENTENCE_LENGTH = 24, 200
@@ -72,6 +87,77 @@ def complete_hours(knowledge: str, statement: str) -> str:
                 start = time.start - len(match[0])
                 statement = statement[:start] + quote + statement[time.end :]
     return statement
+
+
+def contradicts_schedule(knowledge: str, statement: str) -> bool:
+    """
+    Whether a statement says of a day what the knowledge's sentences for that day deny.
+
+    >>> knowledge = 'On Monday the shop is open from 9:00 to 17:00.'
+    >>> contradicts_schedule(knowledge, 'We are closed on Mondays.')
+    True
+    >>> contradicts_schedule(knowledge, 'On Mondays the shop closes at 6 pm.')
+    True
+    """
+    days = [day for day in DAYS if day in statement]
+    if not days or _PARTLY.search(statement):
+        return False
+    if any(_has_only_dates(knowledge, day) for day in days if f'{day}s' in statement):
+        return True
+    about = _subjects_of(statement)
+    lines = [m[0] for m in OF_A_DAY.finditer(knowledge)]
+    if about:
+        subjects = map(_subjects_of, lines)
+        lines = [
+            line
+            for line, subject in zip(lines, subjects, strict=True)
+            if not subject or about & subject
+        ]
+    return any(
+        _denies([line for line in lines if day in line], statement) for day in days
+    )
+
+
+def _subjects_of(text: str) -> set[str]:
+    """The stems of what a text says besides days and hours."""
+    return {word for word in stems(text) - _OF_HOURS if word.isalpha()}
+
+
+def _has_only_dates(text: str, day: str) -> bool:
+    """Whether a text names a day only with a date: "Monday, 25 December"."""
+    dates = len(re.findall(f'{day}{_DATE}', text, re.IGNORECASE))
+    return 0 < dates == text.count(day)
+
+
+def _denies(lines: Sequence[str], statement: str) -> bool:
+    """Whether all of what a schedule says of a day is not what a statement says."""
+    is_open = ['closed' not in line for line in lines]
+    if not lines or any(is_open) != all(is_open):
+        return False
+    if _CLOSED.search(statement):
+        return all(is_open)
+    # "From 14 to 18" may have no unit.
+    amounts = find_amounts(statement)
+    times = [a for a in amounts if a.dimension == CLOCK or (a.high and not a.dimension)]
+    if not all(is_open):
+        return bool(times) or _IS_OPEN.search(statement) is not None
+    known = [a for line in lines for a in find_amounts(line) if a.dimension == CLOCK]
+    return bool(known) and any(
+        _is_other_end(statement, time, known, end)
+        for time in times
+        for end in ('value', 'top')
+    )
+
+
+def _is_other_end(
+    statement: str, time: Amount, known: Sequence[Amount], end: str
+) -> bool:
+    """Whether a time is an end of opening hours, but none of those that are known."""
+    pattern = _BEFORE_END if end == 'top' else _BEFORE_BEGINNING
+    before = statement[max(0, time.start - _LOOKED_AT) : time.start]
+    is_end = time.high is not None or pattern.search(before) is not None
+    hours = getattr(time, end)
+    return is_end and not any(is_same_time(getattr(a, end), hours) for a in known)
 
 
 def _is_of_opening(knowledge: str, hours: Amount) -> bool:

@@ -10,14 +10,22 @@ from functools import lru_cache
 
 from parlai_q2.text.addresses import bare_link
 
-MARKDOWN_LINK = re.compile(r'(!?)\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)')
+MARKDOWN_LINK = re.compile(
+    r'(!?)\[([^\[\]\n]{1,200})\]\(<?([^()<>\s]{1,500})>?(?: "[^"\n]{0,200}")?\)'
+)
 ANCHOR = re.compile(
     r'<a\b[^<>]{0,300}?\bhref=["\']?([^"\'\s<>]{1,500})["\']?[^<>]{0,300}>'
-    r'([^<>]{1,200})</a>',
+    r'((?:[^<>]|</?(?:b|i|u|em|strong|span)\b[^<>]{0,100}>){1,200})</a>',
     re.IGNORECASE,
 )
 # Targets that may be right or wrong; others lead to a part of the same site.
-_WHOLE_TARGET = re.compile(r'(?:https?://|(mailto:|tel:))(?=.)', re.IGNORECASE)
+_WHOLE_TARGET = re.compile(
+    r'(?:(?:https?:)?//|www\.|(mailto:|tel:))(?=.)', re.IGNORECASE
+)
+_TAG = re.compile(r'<[^<>]*>')
+_NOT_DIGITS = re.compile(r'\D')
+# The fewest digits of a telephone number.
+MIN_DIGITS = 6
 # What a citation shows: its target is that of the knowledge, not in it.
 _SOURCE = re.compile(r'\W*(?:\d{1,3}|sources?|ref)\W*', re.IGNORECASE)
 SHOWN_TARGET = re.compile(r' \((https?://[^()\s]+)\)', re.IGNORECASE)
@@ -29,7 +37,7 @@ def has_links(text: str) -> bool:
 
 
 def as_markdown(match: re.Match[str]) -> str:
-    return f'[{match[2]}]({match[1]})'
+    return f'[{_TAG.sub("", match[2])}]({match[1]})'
 
 
 def show_target(match: re.Match[str]) -> str:
@@ -39,7 +47,18 @@ def show_target(match: re.Match[str]) -> str:
     is_source = _SOURCE.fullmatch(shown)
     if is_image or is_source or not whole or bare_link(target) == bare_link(shown):
         return shown
-    return f'{shown} ({target[whole.end() :] if whole[1] else target})'
+    if not whole[1]:
+        return f'{shown} ({target})'
+    contact = target[whole.end() :].partition('?')[0]
+    return shown if _is_shown(contact, shown) else f'{shown} ({contact})'
+
+
+def _is_shown(contact: str, shown: str) -> bool:
+    """Whether a link shows its e-mail address, or the last digits of its number."""
+    if '@' in contact:
+        return contact.lower() in shown.lower()
+    digits = _NOT_DIGITS.sub('', shown).lstrip('0')
+    return len(digits) >= MIN_DIGITS and _NOT_DIGITS.sub('', contact).endswith(digits)
 
 
 def show_contact(match: re.Match[str]) -> str:

@@ -61,7 +61,7 @@ def _reorder(clause: str, known: Sequence[Mapping[str, int]]) -> str:
 @lru_cache(maxsize=64)
 def _index_phrases(text: str) -> list[Mapping[str, int]]:
     """For each clause of a text with several phrases, their places in it."""
-    found = []
+    found: list[Mapping[str, int]] = []
     for clause in _CLAUSE.split(text):
         _, *phrases = _PREPOSITION.split(f' {clause.strip()}')
         keys = [phrase.strip().casefold() for phrase in phrases]

@@ -328,6 +328,9 @@ def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
             return [], 0
     if len(rows) < 2 or not (is_marked or any(_has_digit(row.text) for row in rows)):
         return [], 0
+    days = [_DAY.match(row.text) is not None for row in rows]
+    if _DAY.match(heading) or (any(days) and not all(days)):
+        return [], 0  # a day above its hours, or a second heading
     statements = [Statement(Cell('', row.start), row, name) for row in rows]
     return statements, first + len(rows)
 

@@ -29,33 +29,51 @@ _SPAN = (
     r'|week-?days?\b|week-?ends?\b|every ?day\b|daily\b|(?:7|seven) days a week\b)'
 )
 _AND = r'(?:, and |, | and | & |&| ?\+ ?| ?/ ?)'
-_SPANS = rf'{_SPAN}(?:{_AND}(?:on )?{_SPAN}){{0,6}}'
-_EXCEPT = rf'(?:except|excluding|but not)(?: for| on)? {_SPANS}'
+_SPANS = (
+    rf'{_SPAN}(?:{_AND}(?:on )?{_SPAN}){{0,6}}'
+    rf'(?:{_AND}(?:on )?(?:(?:bank|public) )?holidays\b)?'
+)
+_EXCEPT = (
+    rf'(?:except|excluding|excl\.?|apart from|(?:but )?not|but)(?: for| on)? {_SPANS}'
+)
 _BUT = rf'(?:,? \(?{_EXCEPT}\)?)?'
+# Days of other hours ("except on Sundays, when it opens at noon") are no exception.
+_BUT_CLOSED = (
+    rf'(?:,? \(?{_EXCEPT}\)?'
+    r'(?![\s,:(]{0,3}(?:\d|(?:from|open|until|when|where|which|is|are|we|it)\b)))?'
+)
 _TIME = (
     r"(?:(?:\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?)?(?: ?(?:h|hrs|o'clock)\b)?)"
     r'|noon|midday|midnight)'
 )
-_MONTH = r'(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b'
+MONTH = (
+    r'(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?'
+    r'|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b'
+)
 _DASH = r'\s?(?:-|to|until|till)\s?'
 # Behind a day's hours; what follows other numbers may be what they count.
 _AFTER_HOURS = (
-    r'(?![-/.]?\d)(?!\w)(?=[\s|]*(?:$|[,;.)(|&/*\n]|(?:and|but|except|excluding|every|each'
-    rf'|on|in|at|by|only|hours|during)\b|{_DAY}|daily|week))(?! {_MONTH})'
+    r'(?![-/.]?\d)(?!\w)(?=[\s|]*(?:$|[,;.)(|&/*\n]|(?:and|but|not|except|excluding|excl'
+    r'|apart|every|each|on|in|at|by|only|hours|during|(?-i:[A-Z]{2,3}T|GMT|UTC))\b'
+    rf'|{_DAY}|daily|week))'
 )
-_RANGE = rf'(?<![\d.:-]){_TIME}{_DASH}{_TIME}{_AFTER_HOURS}'
+_RANGE = (
+    rf'(?<![\d.:-])(?:{_TIME}{_DASH}{_TIME}|(?<=between ){_TIME} and {_TIME})'
+    rf'{_AFTER_HOURS}'
+)
 _HOURS = rf'{_RANGE}(?:{_AND}(?:from )?{_RANGE}){{0,3}}'
 _ENTRY = re.compile(
     rf'\b(?P<days>{_SPANS}){_BUT}'
     r'(?: of (?P<owner>[^\n:|.]{1,40}?) is |[ \t:,|()-]{1,12})'
     r'(?:(?:is|are|it is|we are|we\'re) )?'
     rf'(?:(?:open )?(?:from |between )?(?P<hours>{_HOURS})'
-    rf'{_BUT}|(?P<closed>closed)\b(?!\s+(?!in|on|for|from|all)[a-z]))'
+    rf'{_BUT_CLOSED}|(?P<closed>closed)\b(?!\s+(?!in|on|for|from|all|{_DAY})[a-z]))'
     rf'|(?P<hours_first>{_HOURS}),?[ \t|]{{0,4}}\(?(?:on |every |each )?'
-    rf'(?P<days_after>{_SPANS}){_BUT}'
+    rf'(?P<days_after>{_SPANS}){_BUT_CLOSED}'
     r'|(?:(?<=is )|(?<=are )|(?<=re )|(?<=s )|(?<=and )|(?<=but )|(?<!\w )(?<!\w))'
     r'closed(?: all day)?:? (?:on |at |every |each )?(?:the )?'
-    rf'(?P<closed_days>{_SPANS})',
+    # No date: "closed on Monday 6 May".
+    rf'(?P<closed_days>{_SPANS})(?!,? (?:the )?\d|,? {MONTH})',
     re.I,
 )
 _MAY_HAVE = re.compile(
@@ -64,8 +82,19 @@ _MAY_HAVE = re.compile(
 _EXCEPTION = re.compile(_EXCEPT, re.I)
 _SPAN_OF_DAYS = re.compile(_SPAN, re.I)
 _DAY_NAME = re.compile(rf'{_DAY}|{_SHORT}\b', re.I)
-_ONE_RANGE = re.compile(rf'({_TIME}){_DASH}({_TIME})', re.I)
+_ONE_RANGE = re.compile(rf'({_TIME})(?:{_DASH}| and )({_TIME})', re.I)
 _BOUNDARY = re.compile(r'\n|(?<!\.m\.)(?<=[.!?])\s+(?=[A-Z(])')
+# Behind an entry, a day that may be an exception of a kind that is not read.
+_NOT_READ = re.compile(_DAY, re.I)
+_PURPOSE = re.compile(r' for [^,]+$')
+_NO_NAME = re.compile(
+    r"\b(?:the|our|is|are|we|it|they|you|open|opens|closed|stays?|re|s|from|on)\b|'"
+)
+_FROM_TO = re.compile(r'from (\S+(?: [ap]\.?m)?) to (\S+(?: [ap]\.?m)?)')
+_DIGITS = re.compile(r'(\d+)(?::(\d\d))?')
+_DAY_ABOVE_HOURS = re.compile(
+    rf'(?im)^([ \t]*{_SPANS}:?)\n(?=[ \t]*(?:{_HOURS}|closed)[ \t]*$)'
+)
 # Of "8.30".
 _POINT = re.compile(r'(?<=\d)\.(?=\d\d)')
 _PARAGRAPH_END = re.compile(r'\n[ \t]*\n|\Z')
@@ -85,10 +114,12 @@ _VERB = re.compile(
 _BE = re.compile(r"(?:\b(?:is|are|stays?|remains?|be)|'(?:re|s))$", re.I)
 _OPEN = re.compile(r'\s*\bopen$', re.I)
 _OPENS = re.compile(r'\b(?:open|opens|from|between)\b', re.I)
-_OPENING = re.compile(r'\b(?:open|opens|opening|closed|hours)\b', re.I)
+# What a label may name that is not open, but takes place or holds at these hours.
 _EVENT = re.compile(
-    r'\b(?:class(?:es)?|courses?|lessons?|rehears\w*|training|yoga|workshops?|tours?'
-    r'|meetings?|mass|concerts?|shows?|sessions?|choir)\b',
+    r'\b(?:breakfast|brunch|choir|class(?:es)?|collections?|concerts?|courses?|deliver\w*'
+    r'|dinner|happy hour|lessons?|lunch|maintenance|mass|meetings?|parking|peak'
+    r'|pick-?ups?|quiet|rehears\w*|services?|sessions?|shows?|story ?time|tea|tours?'
+    r'|training|workshops?|yoga)\b',
     re.I,
 )
 # No such number stands in a result or a date.
@@ -99,11 +130,12 @@ _NO_SUBJECT = re.compile(
     re.I,
 )
 _PERIOD = re.compile(
-    rf'\b(?:summer|winter|spring|autumn|season|holidays?|term|{_MONTH})', re.I
+    rf'\b(?:summer|winter|spring|autumn|season|holidays?|term|{MONTH})', re.I
 )
 _FIRST_WORD = re.compile(r'(?:The|We|Our|It|This|They|He|She|You|An?|All|Both|Its)\b')
 
-_TIMES = (*(f'On {day}' for day in DAYS), 'On weekdays', 'At weekends')
+_TIMES = (*(f'On {day}' for day in DAYS), 'On weekdays', 'At weekends', 'Every day')
+_GROUPS = (WEEKDAYS, WEEKEND, (*WEEKDAYS, *WEEKEND))
 # A sentence that is written for a day, or for all days of one kind.
 OF_A_DAY = re.compile(
     rf'^(?:{"|".join(_TIMES)}|[^\n:]{{1,80}}: (?i:{"|".join(_TIMES)})) .{{1,300}}\.$',
@@ -133,13 +165,29 @@ class _Entry(NamedTuple):
 
 
 class DaySentence(NamedTuple):
-    """What a schedule says of a day, or of several, and where it says so."""
+    """
+    What a schedule says of a day, or of several, and where it says so.
+
+    :param hours: those of the entry; empty if it is closed then.
+    :param name: what is open, in lower case; empty if the schedule does not say it.
+    :param days_in_all: the number of days of the entry.
+    """
 
     text: str
     start: int
     end: int
     days: tuple[int, ...]
-    is_closed: bool
+    hours: str
+    name: str
+    days_in_all: int
+
+    def overrides(self, other: 'DaySentence') -> bool:
+        """Whether this holds instead: a special case of what another one says."""
+        if self.days_in_all >= other.days_in_all or not {*self.days} & {*other.days}:
+            return False
+        is_of_one = self.name == other.name or not self.name or not other.name
+        # Hours in the afternoon may be additional ones.
+        return is_of_one and (not self.hours or _overlap(self.hours, other.hours))
 
 
 def find_day_sentences(text: str) -> list[DaySentence]:
@@ -154,14 +202,16 @@ def find_day_sentences(text: str) -> list[DaySentence]:
     """
     if not _MAY_HAVE.search(text):
         return []
+    # A line with a day may stand above one with its hours.
+    text = _DAY_ABOVE_HOURS.sub(r'\1 ', text)
     entries = [*islice(_find_entries(text), MAX_ENTRIES)]
     found: list[DaySentence] = []
-    start = 0
-    for paragraph_end in _PARAGRAPH_END.finditer(text) if entries else ():
-        end = paragraph_end.start()
-        inside = [entry for entry in entries if start <= entry.start < end]
-        found += _without_exceptions(_write(text, inside, end))
-        start = end
+    while entries:
+        paragraph_end = _PARAGRAPH_END.search(text, entries[0].start)
+        end = paragraph_end.start() if paragraph_end else len(text)
+        inside = [entry for entry in entries if entry.start < end]
+        found += _without_exceptions([*_write(text, inside, end)])
+        entries = entries[len(inside) :]
     return [*{sentence.text: sentence for sentence in reversed(found)}.values()][::-1]
 
 
@@ -222,7 +272,6 @@ def _read_time(text: str) -> str:
 def _write(text: str, entries: Sequence[_Entry], end: int) -> Iterator[DaySentence]:
     """The sentences of a paragraph's entries, which ends somewhere."""
     head: str | None = ''
-    is_opening = bool(_OPENING.search(text)) or not _EVENT.search(text)
     for n, entry in enumerate(entries):
         last = entries[n - 1] if n else None
         following = entries[n + 1].start if n + 1 < len(entries) else end
@@ -230,22 +279,30 @@ def _write(text: str, entries: Sequence[_Entry], end: int) -> Iterator[DaySenten
             head = entry.owner or _find_head(text, last, entry, head)
         boundary = _BOUNDARY.search(text, entry.end, max(following, entry.end) + 1)
         after = text[entry.end : boundary.start() if boundary else following]
+        # A day that the same sentence names again may have other hours.
+        unread = _read_days(after) if _NOT_READ.search(after) else ()
         after = _CLAUSE_END.split(after.lstrip(' ('))[0].strip(_MARKS)
-        qualifier = f' {after}' if _QUALIFIES.match(after) else ''
+        qualifier = f' {after}' if _QUALIFIES.match(after) and not unread else ''
         if head is None or not _are_hours(text[entry.start : entry.end], head):
             continue
-        for days, time in _times_of(entry.days):
-            sentence = f'{_say(time, head, entry.hours, is_opening)}{qualifier}'
-            sentence = sentence.rstrip('.') + '.'
-            place = entry.start, entry.end
-            yield DaySentence(sentence, *place, days, not entry.hours)
+        for days, time in _times_of([d for d in entry.days if d not in unread]):
+            sentence = f'{_say(time, head, entry.hours)}{qualifier}'
+            yield DaySentence(
+                text=sentence.rstrip('.') + '.',
+                start=entry.start,
+                end=entry.end,
+                days=days,
+                hours=entry.hours,
+                name=_NO_NAME.sub('', _name_of(head).lower()).strip(),
+                days_in_all=len(entry.days),
+            )
 
 
 def _times_of(days: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
     """Each day of an entry, and the weekdays and the weekend if it has all of them."""
     for day in days:
         yield (day,), _TIMES[day]
-    for whole, name in zip((WEEKDAYS, WEEKEND), _TIMES[7:], strict=True):
+    for whole, name in zip(_GROUPS, _TIMES[7:], strict=True):
         if {*whole} <= {*days}:
             yield whole, name
 
@@ -265,8 +322,10 @@ def _find_head(
     if not head:
         is_in_line = last is not None and '\n' not in {b[0] for b in boundaries}
         return last_head if is_in_line else _heading(text, entry.start)
-    if last and not boundaries and _QUALIFIES.match(head):
-        return last_head
+    if last_head is not None and last and not boundaries and _QUALIFIES.match(head):
+        # "Open for lunch on Monday 12-2 and for dinner on Friday 6-10".
+        is_purpose = head.startswith('for ')
+        return f'{_PURPOSE.sub("", last_head)} {head}' if is_purpose else last_head
     words = len(head.split())
     if _VERB.search(head) and _name_of(head):
         return head if words <= MAX_HEAD_WORDS else None
@@ -300,17 +359,15 @@ def _heading(text: str, place: int) -> str:
     return ''
 
 
-def _say(time: str, head: str, hours: str, is_opening: bool = True) -> str:
+def _say(time: str, head: str, hours: str) -> str:
     """
     What a head says of a time.
-
-    :param is_opening: whether a label may name what is open, and not an event.
 
     >>> _say('On Sunday', 'The shop is open', '')
     'On Sunday the shop is closed'
     >>> _say('On Sunday', 'Library', 'from 9 to 12')
     'On Sunday the Library is open from 9 to 12'
-    >>> _say('On Sunday', 'Yoga', 'from 9 to 12', is_opening=False)
+    >>> _say('On Sunday', 'Yoga', 'from 9 to 12')
     'Yoga: on Sunday from 9 to 12'
     """
     name = _name_of(head)
@@ -327,8 +384,8 @@ def _say(time: str, head: str, hours: str, is_opening: bool = True) -> str:
     labelled = f'{name}: {time[0].lower()}{time[1:]}'
     if _PERIOD.search(name):
         return f'{labelled} it is {state}'
-    if hours and not is_opening:
-        return f'{labelled} {hours}'
+    if _EVENT.search(name):
+        return f'{labelled} {hours or "not"}'
     return f'{time} the {name} is {state}'
 
 
@@ -337,13 +394,30 @@ def _name_of(head: str) -> str:
     return _clean(_NO_SUBJECT.sub('', head))
 
 
-def _without_exceptions(sentences: Iterator[DaySentence]) -> list[DaySentence]:
-    """Without days on which a more special part of a schedule is closed."""
-    read = [*sentences]
-    closed = {day: len(s.days) for s in read if s.is_closed for day in s.days}
-    return [
-        sentence
-        for sentence in read
-        if sentence.is_closed
-        or all(closed.get(day, 7) >= len(sentence.days) for day in sentence.days)
-    ]
+def _without_exceptions(sentences: Sequence[DaySentence]) -> list[DaySentence]:
+    """Without what holds on no day, as a more special part of a schedule says."""
+    return [s for s in sentences if not any(other.overrides(s) for other in sentences)]
+
+
+def _overlap(hours: str, others: str) -> bool:
+    """Whether some hours lie within others: "from 9:00 to 5:00"."""
+    return any(
+        start < other_end and other_start < end
+        for start, end in _spans_of(hours)
+        for other_start, other_end in _spans_of(others)
+    )
+
+
+def _spans_of(hours: str) -> Iterator[tuple[float, float]]:
+    for first, last in _FROM_TO.findall(hours):
+        start, end = _hour(first), _hour(last)
+        yield start, end if end > start else end + 12
+
+
+def _hour(time: str) -> float:
+    """A time of day as hours after midnight, as far as it says them."""
+    digits = _DIGITS.match(time)
+    if digits is None:
+        return 24.0 if time.startswith('midnight') else 12.0
+    hour = int(digits[1]) + int(digits[2] or 0) / 60
+    return hour % 12 + 12 if 'p' in time.lower() else hour

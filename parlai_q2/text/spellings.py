@@ -4,7 +4,7 @@ for "31 May 2025"), telephone numbers, links, "1 onion" for "one chopped onion",
 for "around the clock", "World War 2" for "World War II". Another date, number or link
 stays as it is. "9 in the evening" becomes "9 pm", and "until nine" "until 9:00".
 
-Amounts are restated sentence by sentence (:func:`parlai_q2.text.agreement.restate`).
+Amounts are restated sentence by sentence (:func:`parlai_q2.text.restate.restate`).
 """
 
 import re

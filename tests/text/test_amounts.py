@@ -9,11 +9,11 @@ from parlai_q2.text.agreement import (
     MOST_COMPARED,
     agrees,
     conflicts,
-    restate,
     unsupported_amounts,
 )
 from parlai_q2.text.amounts import find_amounts
 from parlai_q2.text.overlap import known_share
+from parlai_q2.text.restate import restate
 
 
 @pytest.mark.parametrize(

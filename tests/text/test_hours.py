@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.hours import complete_hours
+from parlai_q2.text.hours import complete_hours, contradicts_schedule
 
 SHOP = 'The shop is open from 10 am to 4 pm. The sauna opens from noon to 9 pm.'
 
@@ -53,3 +53,29 @@ def test_hours_of_another_day_do_not_count():
 @pytest.mark.parametrize('verb', ['is open at 10 am', 'will close at 4 pm'])
 def test_verbs_with_an_auxiliary_are_left_alone(verb):
     assert complete_hours(SHOP, f'The shop {verb}.') == f'The shop {verb}.'
+
+
+@pytest.mark.parametrize(
+    'statement, contradicts',
+    [
+        ('We are closed on Mondays.', True),
+        ('The shop is not open on Mondays.', True),
+        ('The shop is closed on Monday afternoons.', False),
+        ('The shop is closed on Monday 6 May.', False),
+        ('The bar is closed on Mondays.', False),
+        ('We are open on Sundays.', True),
+        ('The bar is open on Sundays.', False),
+        ('We close at 5 pm on Mondays.', False),
+        ('On Mondays the shop is open until 6 pm.', True),
+        ('On Mondays it is open from 9 to 17.', False),
+        ('On Mondays it is open from 9 to 18.', True),
+        ('On Tuesdays it is open from 9 to 18.', False),
+        ('The fair is on Fridays.', True),
+    ],
+)
+def test_what_a_schedule_denies(statement, contradicts):
+    knowledge = (
+        'On Monday the shop is open from 9:00 to 17:00.\n'
+        'On Sunday the shop is closed.\nThe fair is on Friday, 3 May.'
+    )
+    assert contradicts_schedule(knowledge, statement) is contradicts

@@ -94,13 +94,39 @@ def test_a_day_that_is_left_out_is_closed():
     assert not any('weekdays' in line for line in read)
 
 
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('Mon-Wed 9-5, Tuesdays 9-8.', 'Mon 9-5, Wed 9-5, Tue 9-8'),
+        ('Open Mon-Wed 9-5. Closed Tuesdays.', 'Mon 9-5, Wed 9-5, Tue'),
+        ('Mon-Wed, 9-5, except Tue 12-5', 'Mon 9-5, Wed 9-5, Tue 12-5'),
+        ('Open Mon-Wed but Tuesday, 9-5', 'Mon 9-5, Wed 9-5, Tue'),
+        ('Open Mon-Tue 9-5 (not Tuesdays)', 'Mon 9-5, Tue'),
+        # Other hours on a day that the sentence names again.
+        ('It is open Mon-Tue 9-5 and until 9 on Tuesdays', 'Mon 9-5'),
+        ('Open Mon-Tue 9-5, except on Tuesdays, when it opens at 7', 'Mon 9-5'),
+        # Also in the afternoon.
+        ('Mon-Tue 8-12, Mon 14-18', 'Mon 8-12, Tue 8-12, Mon 14-18'),
+        ('Closed on Monday 6 May. Closed on Monday, 6 May', ''),
+        ('Monday\nClosed\nTuesday\n9-5', 'Mon, Tue 9-5'),
+    ],
+)
+def test_exceptions_hold_for_their_days_alone(text, expected):
+    read = []
+    for line in sentences(text):
+        hours = [word.partition(':')[0] for word in line.split() if word[0].isdigit()]
+        read.append(f'{line[3:6]} {"-".join(hours)}'.strip())
+    assert ', '.join(read) == expected
+
+
 def test_the_weekend_and_weekdays_are_named():
     lines = prepare_passage('Open daily 10-16.', with_days=True).text.split('\n')
 
     assert lines[0] == 'Open daily 10-16.'
-    assert lines[-2:] == [
+    assert lines[-3:] == [
         'On weekdays it is open from 10:00 to 16:00.',
         'At weekends it is open from 10:00 to 16:00.',
+        'Every day it is open from 10:00 to 16:00.',
     ]
 
 
