@@ -20,7 +20,7 @@ def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | N
     - ``rerank/copy``, ``rerank/repeat`` and so on: whether the guard of that name
       holds for the chosen candidate
     - ``rerank/distinct``, ``rerank/empty``: the number of different candidates; whether
-      the generator wrote no text
+      the chosen one has no text
     - ``rerank/abstained``, ``rerank/unverifiable``: whether the agent abstained;
       whether there was nothing to verify, so that the turn counts in no score
 

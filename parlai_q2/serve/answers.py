@@ -67,14 +67,14 @@ def describe_grounding(answer: ChatAnswer) -> JsonObject:
     is_shown = chosen is not None and not ranking.abstain
     return {
         'scored': chosen is not None,
-        'score': chosen and round(chosen.value, _DIGITS),
+        'score': rounded(chosen.value if chosen else None),
         'label': chosen and str(chosen.label),
         'reason': str(ranking.reason),
         'abstained': ranking.abstain,
         'revision': answer.revision and str(answer.revision),
         'knowledge': str(answer.source),
         'passages': as_field(ranking.passages),
-        # Of a reply that is withheld, nobody sees the words that they are about.
+        # Offsets into a reply that is withheld would be of no use.
         'claims': [c.to_dict() for c in chosen.claims] if chosen and is_shown else [],
         'candidates': list(map(_shorten, ranking.rows())),
         'signature': ranking.signature,
@@ -84,10 +84,14 @@ def describe_grounding(answer: ChatAnswer) -> JsonObject:
 def _shorten(row: JsonMapping) -> JsonObject:
     """A candidate's row without its claims, and with fewer digits."""
     return {
-        name: round(value, _DIGITS) if isinstance(value, float) else value
+        name: rounded(value) if isinstance(value, float) else value
         for name, value in row.items()
         if name not in _LEFT_OUT
     }
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
 
 
 def make_headers(grounding: JsonObject) -> dict[str, str]:

@@ -159,19 +159,22 @@ class Endpoints:
         top = body.get('top_n')
         if top is not None and (type(top) is not int or top < 1):
             refuse(400, '"top_n" must be a whole number of at least 1.')
-        pool = Pool(
-            passages_of(query), map(Candidate, replies), body.get('history') or ()
-        )
+        history = body.get('history') or []
+        if not isinstance(history, list):
+            refuse(400, '"history" must be a list of the turns before the reply.')
+        pool = Pool(passages_of(query), map(Candidate, replies), history)
         check_knowledge(pool.knowledge, self._chat.settings.max_knowledge)
         ranking = await until_disconnect(request, self._chat.rank(pool))
         # As clients of such servers expect; the ranking also counts relevance.
-        by_score = sorted(
-            ranking, key=lambda candidate: -(candidate.guarded_score or 0.0)
-        )
+        scores = {
+            candidate.place: (candidate.guarded_score or 0.0) * bool(candidate.text)
+            for candidate in ranking
+        }
+        by_score = sorted(ranking, key=lambda candidate: -scores[candidate.place])
         results = [
             {
                 'index': candidate.place,
-                'relevance_score': candidate.guarded_score or 0.0,
+                'relevance_score': scores[candidate.place],
                 'document': {'text': candidate.text},
                 'label': candidate.score and str(candidate.score.label),
             }

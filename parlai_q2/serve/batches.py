@@ -100,8 +100,9 @@ class Batcher(Generic[Item, Result]):
             results = await loop.run_in_executor(self._threads, self._run, items)
         except Exception as error:
             if len(batch) > 1:
-                for pair in batch:
-                    await self._handle([pair])
+                for item, future in batch:
+                    if not future.done():
+                        await self._handle([(item, future)])
             elif not batch[0][1].done():
                 batch[0][1].set_exception(error)
             return

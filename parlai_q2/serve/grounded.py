@@ -278,7 +278,7 @@ class GroundedChat:
             'id': 'chatcmpl-abstained',
             'object': 'chat.completion',
             'created': int(time.time()),
-            'model': str(request.fields.get('model', '')),
+            'model': str(request.fields.get('model') or ''),
             'choices': [abstention(self.settings.abstain_text)],
             'usage': {'prompt_tokens': 0, 'completion_tokens': 0, 'total_tokens': 0},
         }
@@ -364,8 +364,10 @@ class GroundedChat:
         text = _keep_sentences(best.text, spans, is_kept)
         if all(is_kept) or text is None:
             return None
-        choice = {**best.source, 'message': {**best.source['message'], 'content': text}}
-        return _candidate(choice)
+        choice = _choice(best)
+        # Log probabilities are those of the whole reply.
+        rest = {name: value for name, value in choice.items() if name != 'logprobs'}
+        return _candidate({**rest, 'message': {**choice['message'], 'content': text}})
 
 
 def load_models(reranker: Reranker) -> None:
@@ -394,8 +396,9 @@ def _choice(candidate: Candidate) -> JsonObject:
     """
     choice = candidate.source
     message = {**choice['message'], 'content': candidate.text}
-    if thoughts := split_message(choice['message']).thoughts:
-        message.setdefault('reasoning_content', thoughts)
+    thoughts = split_message(choice['message']).thoughts
+    if thoughts and not message.get('reasoning_content'):
+        message['reasoning_content'] = thoughts
     return {**choice, 'message': message}
 
 

@@ -208,7 +208,7 @@ def _as_passage(value: object) -> Any:
 
 def check_knowledge(passages: Sequence[Passage], most: int) -> None:
     """Refuse knowledge that is too long to be read while a client waits."""
-    length = sum(len(passage.text) for passage in passages)
+    length = sum(len(p.title) + len(p.text) for p in passages)
     if length > most:
         refuse(
             413,

@@ -20,6 +20,7 @@ from parlai_q2.generate.chat_completions import STREAM_END
 from parlai_q2.json_values import JsonObject
 from parlai_q2.rerank import Pool, Ranking
 from parlai_q2.serve.answers import (
+    rounded,
     unscored_grounding,
     write_chunk,
     write_delta,
@@ -47,12 +48,12 @@ async def pass_on(
     """The events of a reply that is not scored."""
     assert request.unscored is not None
     grounding = unscored_grounding(request.unscored)
-    chat.count(grounding)
     async with aclosing(_stream(chat, request, authorization)) as chunks:
         async for chunk in chunks:
             if any(choice.get('finish_reason') for choice in chunk['choices']):
                 chunk['grounding'] = grounding
             yield write_event(chunk)
+    chat.count(grounding)
     yield write_event(STREAM_END)
 
 
@@ -72,7 +73,8 @@ async def stream_sentences(
                 reply.finish_reason = choice.get('finish_reason') or reply.finish_reason
                 async for delta in reply.add(choice.get('delta') or {}):
                     yield write_delta(chunk, delta)
-            if reply.is_over:
+            # The usage comes last.
+            if reply.is_over and not request.has_usage:
                 break
     async for delta in reply.end():
         yield write_delta(last, delta)
@@ -287,7 +289,7 @@ class _Reply:
             ]
         return {
             'scored': is_scored,
-            'score': min((score.value for score in judged), default=None),
+            'score': rounded(min((s.value for s in judged), default=None)),
             'label': str(label) if is_scored else None,
             'reason': self.reason,
             'abstained': self.abstained,
@@ -298,7 +300,7 @@ class _Reply:
                 {
                     'text': span.text,
                     'span': [span.start, span.end],
-                    'score': score.value,
+                    'score': rounded(score.value),
                     'label': str(score.label),
                 }
                 for span, score in scores

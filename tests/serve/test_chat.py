@@ -309,8 +309,10 @@ def test_other_replies_pass_through(model, fields, reason, stream):
     assert answer.headers['X-Grounding-Label'] == 'not_scored'
 
 
-def test_thoughts_are_neither_scored_nor_said():
-    with proxied(replying(WRONG, THOUGHT), candidates=2) as (_, client):
+@pytest.mark.parametrize('fields', [{}, {'reasoning_content': None}])
+def test_thoughts_are_neither_scored_nor_said(fields):
+    thought = {'message': {'role': 'assistant', 'content': THOUGHT, **fields}}
+    with proxied(lambda _: [WRONG, thought], candidates=2) as (_, client):
         answer = chat(client, BEES)
     message = answer['choices'][0]['message']
     assert message['content'] == RIGHT
@@ -359,6 +361,7 @@ def test_log_probabilities_of_the_reply_are_streamed():
         (RIGHT, None, RIGHT, None),
         (WRONG, RIGHT, RIGHT, 'revised'),
         (f'{RIGHT} {WRONG} {WRONG}', WRONG, RIGHT, 'shortened'),
+        (f'<think>Hm.</think>{RIGHT} {WRONG}', WRONG, RIGHT, 'shortened'),
         # Nothing would be left, and what is left would lean on what is gone.
         (WRONG, WRONG, WRONG, 'kept'),
         (f'{WRONG} It is bees.', WRONG, f'{WRONG} It is bees.', 'kept'),
@@ -374,7 +377,10 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, exp
     assert answer['usage']['total_tokens'] == (10 if expected else 5)
     if expected:
         *_, said_before, revision_request = served.requests[1]['messages']
-        assert said_before == {'role': 'assistant', 'content': first}
+        said = first.removeprefix('<think>Hm.</think>')
+        assert said_before == {'role': 'assistant', 'content': said}
+        thoughts = answer['choices'][0]['message'].get('reasoning_content')
+        assert thoughts == ('Hm.' if said != first else None)
         assert BEES in revision_request['content']
         assert '- ' in revision_request['content']
 

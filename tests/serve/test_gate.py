@@ -44,6 +44,18 @@ def client():
         (CHAT, b'x' * 10_001, 413, '10,000 bytes'),
         (CHAT, said('Bees. ' * 900), 413, 'has 5,399 characters, and at most 5,000'),
         (CHAT, {**said(BEES), 'documents': ['x' * 2501] * 2}, 413, '--knowledge-index'),
+        (
+            CHAT,
+            {**said(), 'documents': {'title': 'x' * 5001, 'text': 'a'}},
+            413,
+            '5,002',
+        ),
+        (
+            '/v1/rerank',
+            {'query': 'x', 'documents': ['a'], 'history': {'a': 1}},
+            400,
+            'list',
+        ),
         ('/v1/rerank', {'query': 'x' * 5001, 'documents': ['a']}, 413, '5,001'),
         ('/v1/score', {'knowledge': 'x' * 5001, 'response': 'a'}, 413, '5,001'),
         (CHAT, {}, 400, '"messages" must be a list'),

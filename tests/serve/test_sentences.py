@@ -162,10 +162,11 @@ def test_thoughts_of_a_withheld_reply_are_withheld():
     assert deltas == [{'role': 'assistant', 'content': ''}, {'content': 'No idea.'}, {}]
 
 
+@pytest.mark.parametrize('reply', [RIGHT, f'{RIGHT} {WRONG} {RIGHT}'])
 @pytest.mark.parametrize('asked', [False, True])
-def test_usage_is_sent_to_who_asked_for_it(asked):
+def test_usage_is_sent_to_who_asked_for_it(asked, reply):
     fields = {'stream_options': {'include_usage': True}} if asked else {}
-    with proxied(replying(RIGHT), stream_sentences=True) as (_, client):
+    with proxied(replying(reply), stream_sentences=True) as (_, client):
         body = said(BEES, stream=True, **fields)
         answer = client.post('/v1/chat/completions', json=body)
     assert any('usage' in event for event in read_events(answer.text)) == asked
