@@ -2,6 +2,7 @@
 
 from parlai.core.metrics import AverageMetric
 
+from parlai_q2.agents.grounded_rerank.answering import COURTESY, DOCUMENT
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.rerank.choice import MIN_RELEVANCE
@@ -20,7 +21,7 @@ def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | N
     - ``rerank/copy``, ``rerank/repeat`` and so on: whether the guard of that name
       holds for the chosen candidate
     - ``rerank/distinct``, ``rerank/empty``: the number of different candidates; whether
-      the chosen one has no text
+      the generator wrote no text
     - ``rerank/abstained``, ``rerank/unverifiable``: whether the agent abstained;
       whether there was nothing to verify, so that the turn counts in no score
 
@@ -39,7 +40,10 @@ def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | N
 
 
 def _measure(ranking: Ranking) -> dict[str, float | None]:
-    chosen, first = _value(ranking.chosen), _value(ranking.first)
+    # A ready reply comes first only if the generator wrote nothing.
+    is_ready = ranking.first.strategies in ((DOCUMENT,), (COURTESY,))
+    chosen = _value(ranking.chosen)
+    first = None if is_ready else _value(ranking.first)
     scores = [c.score.value for c in ranking.candidates if c.score is not None]
     values: dict[str, float | None] = {
         'chosen': chosen,
@@ -54,7 +58,7 @@ def _measure(ranking: Ranking) -> dict[str, float | None]:
     return {
         **values,
         'distinct': len(distinct_candidates(ranking.candidates)),
-        'empty': int(not ranking.chosen.text.strip()),
+        'empty': int(is_ready or not ranking.first.text.strip()),
         'abstained': int(ranking.abstain),
         'relevance': relevance,
         'answers': None if relevance is None else int(relevance >= MIN_RELEVANCE),

@@ -37,7 +37,9 @@ class ServeSettings:
     markers: tuple[str, str] | None = None
     prompt: str = DEFAULT_PROMPT
     revise: bool = option_field(
-        False, 'let the server rewrite a reply with unsupported claims, or shorten it'
+        False,
+        'let the server rewrite a reply with unsupported claims, or shorten it; not '
+        'with --stream-sentences',
     )
     stream_sentences: bool = option_field(
         False, 'stream one reply sentence by sentence, up to the first unsupported one'

@@ -11,7 +11,7 @@ from parlai_q2 import load_scorer
 from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.parlai.q2_teacher import share_detector
-from parlai_q2.rerank import Reranker, Rule
+from parlai_q2.rerank import Candidate, Pool, Reranker, Rule
 from parlai_q2.rerank.guards import GUARD_NAMES
 from parlai_q2.scripts.conditions import (
     ConditionsScript,
@@ -133,6 +133,14 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             **{f'rerank/{name}': 0.0 for name in GUARD_NAMES if name != 'generic'},
         }
     )
+
+
+def test_a_ready_reply_is_not_what_the_generator_wrote():
+    quote = Candidate('red', strategies=('document',))
+    pools = [Pool('red blue', [quote])]
+    metrics = compute_metrics(Reranker(ToyScorer()).rank_batch(pools))
+    assert [metrics[f'rerank/{n}'] for n in ('chosen', 'empty')] == [[1], [1]]
+    assert [metrics[f'rerank/{n}'] for n in ('first', 'gain')] == [[None], [None]]
 
 
 def test_given_and_found_knowledge_are_compared(tmp_path):
