@@ -50,7 +50,7 @@ LANGUAGE = 'language'
 # The part of a score that is the share of a text that was not read.
 UNREAD = 'unread'
 # The way to prepare texts, as signatures print it.
-PREPARATION = 'prepared.8'
+PREPARATION = 'prepared.9'
 # About 50 sentences, so that a response of any length is scored within two seconds by
 # the shipped detector; replies of chatbots are far shorter.
 MAX_RESPONSE_WORDS = 800

@@ -59,6 +59,8 @@ _KINDS = {
 }  # fmt: skip
 _KIND = f'(?:full|whole|{one_of(_KINDS)})'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
+# "Two hundred and five", but not "between one and five".
+_AND = '(?:(?<=hundred)|(?<=thousand)|(?<=illion)) and '
 # Between the ends of a range.
 RANGE_DASH = re.compile(
     r'\s?[-–—−]\s?|\s(?:to|through|thru|till|until|and|or)\s', re.IGNORECASE
@@ -90,7 +92,7 @@ _AMOUNT = re.compile(
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
     rf'(?P<number>{_FRACTION}|(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>(?:\s?(?-i:k|K|mn|bn|M|B|tn|m)|(?<!\d\d\d)(?-i:p))(?![\w/²]))?'
     rf'(?: (?:hundred|thousand|million|billion|trillion|dozen)\b)?'
-    rf'|(?:a |an )?(?:{NUMBER_WORD})\b(?:(?:[ -]| and )(?:{NUMBER_WORD})\b)*'
+    rf'|(?:a |an )?(?:{NUMBER_WORD})\b(?:(?:[ -]|{_AND})(?:{NUMBER_WORD})\b)*'
     rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
     r'|(?<=quarter of an )|(?<=quarter of a ))'
     rf'(?P<and> and a ?half)?'

@@ -4,14 +4,17 @@ into these statements, by its words alone: each has a verb and a subject.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from parlai_q2.text.selection import stems
 
 # What joins statements. "So" and "because" say more than that both are true.
+_CLAUSE_JOINTS = r'\s{0,9};\s+|,\s{1,9}(?:and|but|yet|while|whereas)(?:\s+also)?\s+'
+_CLAUSE_JOINT = re.compile(_CLAUSE_JOINTS, re.I)
 _JOINT = re.compile(
-    r'\s{0,9};\s+|,?\s{1,9}(?:and|but|yet|while|whereas)(?:\s+also)?\s+', re.I
+    rf'({_CLAUSE_JOINTS}|\s{{1,9}}(?:and|but|yet)(?:\s+also)?\s+)', re.I
 )
 _MODALS = frozenset('can cannot could may might must shall should will would'.split())
 _DO = frozenset('did do does'.split())
@@ -36,11 +39,12 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CLITIC = re.compile(r"['’](?:re|ve|ll|m)\Z|(?<=it|he|at|re)['’]s\Z")
 # What stands before a statement: yes or no, and a phrase that all of them share.
 _ANSWER = re.compile(r'(?:(?:yes|no|sure|of course|unfortunately)\b,?\s+)?', re.I)
-_FRONT = re.compile(
-    r'(?:after|as|at|because|before|by|during|for|from|if|in|on|once|since|unless|until'
-    r'|under|when|with|within|without)\b[^,]*,\s+',
-    re.I,
+_FRONT_WORDS = (
+    'after|as|at|because|before|by|during|for|from|if|in|on|once|since|unless|until'
+    '|under|when|with|within|without'
 )
+_FRONT = re.compile(rf'(?:{_FRONT_WORDS})\b[^,]*,\s+', re.I)
+_PHRASE = re.compile(rf'(?:{_FRONT_WORDS}|even|never|only|then|to)\b', re.I)
 # Behind one of these, "and" may end a list or the subject of a subordinate clause.
 _OPEN = re.compile(r',|\b(?:because|if|that|when|where|which|who)\b', re.I)
 # Who has an amount, without a verb.
@@ -48,11 +52,14 @@ _SHARE = re.compile(r"((?:[a-z'’-]+ ){0,3}[a-z'’-]+) ([€$£]?\d.*)", re.I 
 _NUMBER = re.compile(r'(?: only| just| about)? [€$£]?\d')
 # "Can't" and "won't" without "n't".
 _NEGATABLE = _MODALS | _AUXILIARIES | {'ca', 'wo'}
+_SUBJECTS = frozenset('he i it she they we you'.split())
 _RELATIVE = frozenset('how that what where whether which who whom whose why'.split())
 # Longer subjects are most likely none.
 LONGEST_SUBJECT = 7
 # With fewer, a statement says too little to be read alone: "cats are not".
 LEAST_STEMS = 2
+# With fewer, what a comma sets off may be the end of a list.
+LEAST_WORDS = 4
 
 
 class _Verb(NamedTuple):
@@ -79,25 +86,55 @@ def split_statements(sentence: str) -> list[str]:
     >>> split_statements('It is open on Mondays and Fridays.')
     ['It is open on Mondays and Fridays.']
     """
-    joints = list(_JOINT.finditer(sentence))
-    if not joints:
-        return [sentence]
-    starts = [0, *(joint.end() for joint in joints)]
-    ends = [*(joint.start() for joint in joints), len(sentence)]
-    front = _FRONT.match(sentence)
-    statements = [sentence[: ends[0]]]
-    for joint, start, end in zip(joints, starts[1:], ends[1:], strict=True):
-        part, before = sentence[start:end], statements[-1]
-        statement = _complete(part, before, joint[0], front[0] if front else '')
-        if statement is None:
-            statements[-1] += joint[0] + part
-        else:
-            statements.append(statement)
+    statements: list[str] = []
+    for joint, clause in _split_clauses(sentence):
+        front = _FRONT.match(clause)
+        part, *others = _JOINT.split(clause)
+        if statements and (verb := _find_verb(part)) and not verb.words_before:
+            part = _complete(part, statements[-1], joint) or part
+        statements.append(part)
+        for inner_joint, other in zip(others[::2], others[1::2], strict=True):
+            statement = _complete(
+                other, statements[-1], inner_joint, front[0] if front else ''
+            )
+            if statement is None:
+                statements[-1] += inner_joint + other
+            else:
+                statements.append(statement)
     is_split = all(len(stems(statement)) >= LEAST_STEMS for statement in statements)
     return statements if is_split else [sentence]
 
 
-def _complete(part: str, before: str, joint: str, front: str) -> str | None:
+def _split_clauses(sentence: str) -> Iterator[tuple[str, str]]:
+    """
+    The parts that a comma and "and", or a semicolon, set off and that are long enough
+    to be clauses, each behind its joint.
+    """
+    joint, start = '', 0
+    for match in _CLAUSE_JOINT.finditer(sentence):
+        sides = sentence[start : match.start()], sentence[match.end() :]
+        if not any(_is_fragment(side) for side in sides):
+            yield joint, sides[0]
+            joint, start = match[0], match.end()
+    yield joint, sentence[start:]
+
+
+def _is_fragment(part: str) -> bool:
+    """Whether a part is too short for a clause, or a phrase: "and by phone only"."""
+    words = _WORD.findall(part.lower())
+    if len(words) < LEAST_WORDS:
+        return True
+    is_phrase = _PHRASE.match(part) is not None
+    return is_phrase and not any(map(_is_clausal, words))
+
+
+def _is_clausal(word: str) -> bool:
+    """Whether a word is a verb, or a pronoun that goes with one."""
+    is_verb = _affirm(word) in _NEGATABLE or word in _VERBS
+    return is_verb or word in _SUBJECTS or _CLITIC.search(word) is not None
+
+
+def _complete(part: str, before: str, joint: str, front: str = '') -> str | None:
     """
     A part of a sentence with what it shares with the statement before it; None if it
     is no statement.

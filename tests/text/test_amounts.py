@@ -45,6 +45,7 @@ from parlai_q2.text.restate import restate
         ),
         ('5 minutes', 'it takes 5 min. we go', 'it takes 5 minutes. we go'),
         ('a day has 24 hours', '24 hours', '24 hours'),
+        ('between 2 and 4 days', 'between two and four days', 'between 2 and 4 days'),
         ('125 days', 'a hundred and twenty-five days', '125 days'),
         ('In 1990', 'In 1991', 'In 1991'),
         ('from 1990 to 2002', 'he left in 2002', 'he left in 2002'),

@@ -37,13 +37,26 @@ from parlai_q2.text.statements import split_statements
             "It's open daily and offers coffee.",
             ["It's open daily", 'It offers coffee.'],
         ),
-        # A condition counts for all of them.
+        # Clauses whose verbs are not known, also behind a list.
         (
-            'With a ticket, dogs travel free, but bicycles need tickets.',
+            'Plastic film, foil and nappies fill the grey bin, but paper bought new'
+            ' fills the blue one.',
+            [
+                'Plastic film, foil and nappies fill the grey bin',
+                'paper bought new fills the blue one.',
+            ],
+        ),
+        # A condition counts for all of them, unless a comma sets them off.
+        (
+            'With a ticket, dogs travel free and bicycles need a place in the van.',
             [
                 'With a ticket, dogs travel free',
-                'With a ticket, bicycles need tickets.',
+                'With a ticket, bicycles need a place in the van.',
             ],
+        ),
+        (
+            'With a ticket, dogs travel free, but bicycles need a ticket for children.',
+            ['With a ticket, dogs travel free', 'bicycles need a ticket for children.'],
         ),
     ],
 )
@@ -61,6 +74,9 @@ def test_statements_are_split_with_their_subjects(sentence, statements):
         # The end of a list, and what says too little alone.
         'The skis cost 28 euros, boots 12 and a helmet costs 5 euros.',
         'Dogs are welcome, but cats are not.',
+        # A phrase, and what happens at the same time.
+        'Order by Thursday at the latest, and by phone only.',
+        'The campaign can be stopped while it is being sent.',
         '',
     ],
 )
