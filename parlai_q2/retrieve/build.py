@@ -25,12 +25,19 @@ from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import as_write_error, write_text
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import (
+    BUILDING,
+    BUILDING_VECTORS,
+    LEFT_OUT,
+    LOCKED,
     Checksum,
     IndexSettings,
     Manifest,
     check_files,
+    check_folder,
     checksums,
     content_digest,
+    drop_others,
+    next_number,
     read_manifest,
     write_manifest,
 )
@@ -40,16 +47,13 @@ from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 from parlai_q2.turns import Passage
 
-BUILDING, BUILD_STATE = 'building', 'settings.json'
-BUILDING_VECTORS = 'vectors-building'
+BUILD_STATE = 'settings.json'
 REMEDY = 'Free some disk space, or choose another --outdir.'
 # Seconds between commits, and thus the most work that a stopped run loses.
 COMMIT_SECONDS = 30.0
 # Larger documents are refused, except those that are read line by line.
 LARGEST = 200_000_000
 LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
-# In the index's folder, as JSON: the files that are not in the index, with reasons.
-LEFT_OUT = 'left_out.jsonl'
 
 
 @dataclass
@@ -184,10 +188,10 @@ def build(
     for ending in sorted({path.suffix.lower() for path in documents.files.values()}):
         check_packages(ending)
     with as_write_error(index, REMEDY):
-        _check_folder(index)
+        check_folder(index)
         index.mkdir(parents=True, exist_ok=True)
         try:
-            with locked(index / 'index', 0.1, needed=False):
+            with locked(index / LOCKED, 0.1, needed=False):
                 builder = _Builder(index, settings, encoder)
                 return builder.build(documents, report_document, report_vectors)
         except TimeoutError:
@@ -195,18 +199,6 @@ def build(
                 f'Another run is writing {index}. Wait for it, or choose another '
                 '--outdir.'
             ) from None
-
-
-def _check_folder(index: Path) -> None:
-    if index.exists() and not index.is_dir():
-        raise InputError(f'{index} is not a folder. Choose another --outdir.')
-    endings = ('index.json', BUILDING, '.lock', LEFT_OUT)
-    if (
-        index.is_dir()
-        and (names := os.listdir(index))
-        and not any(name.endswith(endings) for name in names)
-    ):
-        raise InputError(f'{index} has other files. Choose another --outdir.')
 
 
 def _update(
@@ -351,7 +343,7 @@ class _Builder:
         has_same_vectors = (old_vectors is not None) == (self.encoder is not None)
         if self.old is not None and self.old.content == content and has_same_vectors:
             shutil.rmtree(self.building, ignore_errors=True)
-            _drop_others(self.index, self.old)
+            drop_others(self.index, self.old)
             return self.old, changes
         if self.encoder is not None:
             folder = self.index / BUILDING_VECTORS
@@ -393,7 +385,7 @@ class _Builder:
         """Move the built files into place, and write the manifest that names them."""
         # The folders in construction, the file in each that lets a stopped run resume,
         # and their final names.
-        number = 1 + max(map(_number, self.index.glob('*-*')), default=0)
+        number = next_number(self.index)
         parts = [(self.building, BUILD_STATE, f'words-{number}')]
         if self.encoder is not None:
             folder = self.index / BUILDING_VECTORS
@@ -416,7 +408,7 @@ class _Builder:
             (folder / state).unlink()
             os.replace(folder, self.index / name)
         write_manifest(self.index, manifest)
-        _drop_others(self.index, manifest)
+        drop_others(self.index, manifest)
         return manifest
 
 
@@ -429,11 +421,6 @@ def _next_key(store: Store, vectors: Path | None) -> int:
     return max(next_key, int(max(Vectors.open(vectors).keys, default=-1)) + 1)
 
 
-def _number(path: Path) -> int:
-    number = path.name.rpartition('-')[2]
-    return int(number) if number.isdigit() else 0
-
-
 def _link(path: Path, copy: Path) -> None:
     # Segments never change, so a hard link is as good as a copy; the lists of segments
     # are replaced by renaming.
@@ -441,10 +428,3 @@ def _link(path: Path, copy: Path) -> None:
         os.link(path, copy)
     except OSError:
         shutil.copyfile(path, copy)
-
-
-def _drop_others(index: Path, manifest: Manifest) -> None:
-    """Delete files that the manifest no longer names, or that stopped runs left."""
-    for path in (*index.glob('words-*'), *index.glob('vectors-*')):
-        if path.name not in (manifest.folder, manifest.vectors):
-            shutil.rmtree(path, ignore_errors=True)

@@ -8,6 +8,9 @@ others in the folder were left by stopped runs.
 
 import hashlib
 import json
+import os
+import re
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,6 +26,7 @@ from parlai_q2.retrieve.ranking import Bm25, Dense, Fused
 from parlai_q2.retrieve.readers import VERSION, ReadingProcess, check_packages
 from parlai_q2.retrieve.retriever import Hit, Retriever
 from parlai_q2.retrieve.search import (
+    MINI,
     SHIPPED_ENCODER,
     QueryFrom,
     SearchBy,
@@ -36,6 +40,11 @@ from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 from parlai_q2.turns import Passage, without_surrogates
 
 MANIFEST = 'index.json'
+# Beside it: the files that are not in the index, with reasons, as JSON lines; what a
+# run builds; and the file whose lock a run holds.
+LEFT_OUT = 'left_out.jsonl'
+BUILDING, BUILDING_VECTORS, LOCKED = 'building', 'vectors-building', 'index'
+_NUMBERED = re.compile(r'(?:words|vectors)-(\d+)')
 # Increased when older indexes can no longer be read.
 FORMAT = 2
 # The blocks of a file that are checked when an index is opened, and their bytes.
@@ -207,6 +216,40 @@ def check_files(index: Path, manifest: Manifest, whole: bool = False) -> None:
             raise InputError(f'{path} is damaged. {advise(index)}')
 
 
+def check_folder(index: Path) -> None:
+    """Raise an InputError if a folder holds other things than an index."""
+    if index.exists() and not index.is_dir():
+        raise InputError(f'{index} is not a folder. Choose another --outdir.')
+    if index.is_dir() and not (index / MANIFEST).exists():
+        others = sorted(name for name in os.listdir(index) if not _is_own(name))
+        if others:
+            raise InputError(
+                f'{index} has other files, such as {others[0]}. Choose another '
+                '--outdir.'
+            )
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file or folder in an index's folder has a name that runs give."""
+    own = (BUILDING, BUILDING_VECTORS, LEFT_OUT, MANIFEST, f'{LOCKED}.lock')
+    return name in own or _NUMBERED.fullmatch(name) is not None
+
+
+def next_number(index: Path) -> int:
+    """The number of the next folders of an index."""
+    numbers = (int(m[1]) for m in map(_NUMBERED.fullmatch, os.listdir(index)) if m)
+    return 1 + max(numbers, default=0)
+
+
+def drop_others(index: Path, manifest: Manifest) -> None:
+    """Delete files that the manifest no longer names, or that stopped runs left."""
+    kept = (manifest.folder, manifest.vectors)
+    for name in os.listdir(index):
+        is_rest = _NUMBERED.fullmatch(name) or name == BUILDING_VECTORS
+        if is_rest and name not in kept:
+            shutil.rmtree(index / name, ignore_errors=True)
+
+
 def advise(index: Path) -> str:
     """The advice when an index cannot be used."""
     again = f'parlai_q2 index DOCUMENTS --outdir {index}'
@@ -236,6 +279,8 @@ class Index:
         check_files(self.folder, manifest, verify)
         self.manifest: Manifest = manifest
         changes = {name: x for name, x in changes.items() if x is not None}
+        if changes.get('encoder') == MINI:
+            changes['encoder'] = SHIPPED_ENCODER
         self.how: SearchSettings = replace(manifest.settings.search, **changes)
         self.store = Store(self.folder / manifest.folder, manifest.settings.language)
         self._retriever: Retriever = self._open()
@@ -258,6 +303,8 @@ class Index:
         parts = [by, f'index:{self.manifest.content}']
         if self.how.by != SearchBy.WORDS:
             parts.append(f'encoder:{self.manifest.encoder}')
+            if self.how.query_encoder:
+                parts.append(f'query_encoder:{self.how.query_encoder}')
         return ','.join(parts)
 
     def _open(self) -> Retriever:

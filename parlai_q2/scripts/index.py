@@ -12,8 +12,8 @@ from parlai_q2.cli.log import Progress
 from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError
 from parlai_q2.options import OptionParser, Options
-from parlai_q2.retrieve.build import LEFT_OUT, build, find_documents
-from parlai_q2.retrieve.index import Index, IndexSettings, Manifest
+from parlai_q2.retrieve.build import build, find_documents
+from parlai_q2.retrieve.index import LEFT_OUT, Index, IndexSettings, Manifest
 from parlai_q2.retrieve.readers import ENDINGS
 from parlai_q2.retrieve.search import SEARCHES, load_search
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS

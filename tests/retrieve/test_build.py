@@ -213,7 +213,7 @@ class Stopped(BaseException):
 
 
 @pytest.mark.parametrize(
-    'name', ['content_digest', 'checksums', 'write_manifest', '_drop_others']
+    'name', ['content_digest', 'checksums', 'write_manifest', 'drop_others']
 )
 @pytest.mark.parametrize('update', [False, True])
 def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
@@ -281,10 +281,22 @@ def test_two_runs_do_not_write_one_index(folder):
 def test_folders_of_other_things_are_not_written_to(folder):
     Path('mine').mkdir()
     Path('mine/thesis.txt').write_text('Years of work.')
-    with pytest.raises(InputError, match='has other files'):
+    Path('mine/site-building').mkdir()
+    with pytest.raises(InputError, match='has other files, such as site-building'):
         build(['docs'], Path('mine'))
     with pytest.raises(InputError, match='is not a folder'):
         build(['docs'], Path('docs/a.txt'))
+
+
+def test_folders_beside_an_index_stay(folder):
+    built()
+    mine = [Path('index/words-of-thanks'), Path('index/vectors-2b')]
+    for path in mine:
+        path.mkdir()
+    put('a.txt', 'A new text of some words.')
+    manifest, _ = build(['docs'], Path('index'))
+    kept = sorted(path.name for path in Path('index').glob('[wv]*-*'))
+    assert kept == ['vectors-2b', manifest.folder, 'words-of-thanks']
 
 
 def test_errors_name_missing_paths(folder):
