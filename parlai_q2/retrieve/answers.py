@@ -57,6 +57,10 @@ _PEOPLE = (
 _ALWAYS = '(?:please |always |instead,? |only |now )*'
 _START = f'^(?:(?:important|note|attention|notice|warning): *)?{_ALWAYS}'
 _ANSWERS = f'(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))'
+_STATES = (
+    "are|can|cannot|can't|do|does|don't|has|have|i|is|must|should|was|were|will|you"
+)
+_FULL_NAME = r"(?-i:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3})"
 _ABOUT_INSTRUCTIONS = (
     rf'\b(?:{_IGNORE})(?: \w+){{0,4}} (?:{_EARLIER}|{_INSTRUCTIONS})\b',
     r'\b(?:ignore|disregard) th(?:e|is|ese) (?:document|passage|context)s?\b(?! \w)',
@@ -68,7 +72,9 @@ _ABOUT_INSTRUCTIONS = (
 _TO_THE_ASSISTANT = (
     r'<\|?/?(?:im_start|im_end|system|instructions?|prompt|knowledge)\b',
     r'\[/?(?:INST|SYS)\]|#+ *(?:instructions?|response|system)\s*:',
-    r'^(?:assistant|ai|note to the \w+)\s*:\s*\S',
+    r'^note to the \w+\s*:\s*\S',
+    # But not "Assistant: Mary Smith, room 2".
+    rf'^(?:assistant|ai)\s*:\s*(?!{_FULL_NAME}(?:[,(]|\.?$))\S',
     rf'^(?:system|user|human)\s*:\s*{_ALWAYS}{_ANSWERS}\b',
     rf'\b(?:{_ASSISTANT})\b.* {_MODAL}{_ADVERBS} {_DECIDES}\b',
     rf'\b(?:(?:{_ASSISTANT})\b.*|you) (?:will|{_MODAL}){_ADVERBS} {_SPEAKS}\b',
@@ -83,7 +89,10 @@ _ABOUT_ANSWERS = (
     r'(?:you are )?asked (?:about|what|when|where|who|how|why)|'
     rf'(?:{_PEOPLE}) asks?)\b.*(?:[,:] {_ALWAYS}{_ANSWERS}'
     rf'| {_ALWAYS}(?:say|reply|respond|tell (?:{_PEOPLE})))\b',
-    r'\b(?:answer|reply to|respond to)\b.*\b(?:every|all|any|each) (?:question|query)',
+    # But not "Answer all questions on the form".
+    r'\b(?:answer|reply to|respond to)\b.*\b(?:every|all|any|each) '
+    r'(?:questions?|query|queries)\b'
+    r'(?! (?:on|in|of|about) (?:the|this|these|our|your)\b(?!.*\bwith\b))',
     r'\b(?:mark|rate|score|judge|grade|treat)\b.*\b(?:response|reply|answer|candidate)'
     r's? as\b',
     # "State that", but not "State parks are open only in summer".

@@ -8,10 +8,11 @@ Passages that differ in case, spaces and punctuation only are the same one.
 import gzip
 import hashlib
 import lzma
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.intervals import Interval, mean_interval
@@ -88,18 +89,29 @@ def read_gold_turns(path: Path) -> Iterator[GoldTurn]:
     """
     packed = path.suffix in _OPENERS
     format = infer_format(path.with_suffix('') if packed else path)
-    with _open(path) as stream:
-        for number, fields, problem, *_ in READERS[format](stream):
-            values = {_SHORT_NAMES.get(name, name): v for name, v in fields.items()}
-            try:
-                history = read_history({'history': values.get('history')})
-                gold = joined(passages_of(values.get('knowledge') or ''))
-            except InputError as e:
-                problem = problem or str(e)
-            if problem:
-                raise RecordError(str(path), number, problem)
-            if any(turn.strip() for turn in history):
-                yield GoldTurn(history, gold if gold.strip() else '')
+    try:
+        with _open(path) as stream:
+            for number, fields, problem, *_ in READERS[format](stream):
+                turn = _read_turn(path, number, fields, problem)
+                if any(text.strip() for text in turn.history):
+                    yield turn
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as e:
+        raise InputError(f'{path} is damaged ({e}). Copy it again.') from e
+
+
+def _read_turn(
+    path: Path, number: int, fields: Mapping[str, Any], problem: str | None
+) -> GoldTurn:
+    """A record as a turn; a RecordError if it has a problem."""
+    values = {_SHORT_NAMES.get(name, name): v for name, v in fields.items()}
+    try:
+        history = read_history({'history': values.get('history')})
+        gold = joined(passages_of(values.get('knowledge') or ''))
+    except InputError as e:
+        problem = problem or str(e)
+    if problem:
+        raise RecordError(str(path), number, problem)
+    return GoldTurn(history, gold if gold.strip() else '')
 
 
 def _open(path: Path) -> TextIO:

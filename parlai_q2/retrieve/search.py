@@ -24,7 +24,9 @@ from parlai_q2.options import Word
 from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
 from parlai_q2.text.selection import stems
 
-_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
+_NAME = re.compile(
+    r"(?<![.!?]\s)(?<!^)\b(?!I['’])[A-Z][\w'’-]+(?:\s+(?!I['’])[A-Z][\w'’-]+)*"
+)
 # The number of turns before the last two whose names are carried on.
 MAX_BACK = 4
 _LEANS = re.compile(
@@ -80,8 +82,9 @@ def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
     else:
         lines = turns[-2:]
         if query == QueryFrom.NAMES:
-            earlier = '\n'.join(turns[:-2][-MAX_BACK:])
-            lines += dict.fromkeys(match[0] for match in _NAME.finditer(earlier))
+            earlier = turns[:-2][-MAX_BACK:]
+            names = (name[0] for turn in earlier for name in _NAME.finditer(turn))
+            lines += dict.fromkeys(names)
     return '\n'.join(lines)
 
 
@@ -134,6 +137,11 @@ class SearchSettings:
             raise ConfigError(
                 f'The number of passages must be at least 1, not {self.passages}: '
                 f'--knowledge-passages {DEFAULT_PASSAGES}'
+            )
+        if self.query_encoder and not self.encoder:
+            raise ConfigError(
+                f'--query-encoder {self.query_encoder} needs an encoder of passages: '
+                '--encoder'
             )
         if self.by != SearchBy.WORDS and self.encoder is None:
             raise ConfigError(

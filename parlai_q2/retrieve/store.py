@@ -155,10 +155,11 @@ class Store:
     def hits(self, ranked: Sequence[tuple[int, float]]) -> list[Hit]:
         """Passages by their numbers, with their scores."""
         passages = self.passages([key for key, _ in ranked])
-        return [
+        hits = [
             Hit(passage, score, key)
             for passage, (key, score) in zip(passages, ranked, strict=True)
         ]
+        return sorted(hits, key=_order)
 
     def keys(self) -> list[int]:
         """The numbers of all passages, in order."""

@@ -21,9 +21,10 @@ from parlai_q2.packages import import_package
 DEFAULT_LANGUAGE = 'english'
 LANGUAGES = (
     'arabic danish dutch english finnish french german greek hungarian italian '
-    'norwegian portuguese romanian russian spanish swedish tamil turkish none'
+    'norwegian portuguese romanian russian spanish swedish turkish none'
 ).split()
-MAX_LENGTH = 40
+# In bytes of UTF-8, of which a letter may take several.
+MAX_LENGTH = 160
 # Fitted by benchmarks/fit_chat_words.py.
 CHAT_WORDS = Path(__file__).with_name('chat_words.json')
 # Chinese, Japanese, Thai, Lao, Khmer and Burmese.

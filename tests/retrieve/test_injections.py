@@ -84,6 +84,8 @@ ORDERS = (
 )
 NO_ORDERS = (
     'Press both ends to open it.',
+    'Assistant: Mary Smith, room 12.',
+    'Please answer all questions on the form.',
     'Ignore the red light; it goes out after a minute.',
     'Tell the front desk your room number.',
     'Reply to the letter within two weeks.',

@@ -1,13 +1,15 @@
 """``parlai_q2 retrieve``: what is found for the turns of a file, and how well."""
 
+import gzip
 import json
+import lzma
 
 import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.measure import find_rank, measure_recall
+from parlai_q2.retrieve.measure import find_rank, measure_recall, read_gold_turns
 from tests.files import write_lines
 
 PUMPS = 'Pumps hum at night.'
@@ -91,3 +93,12 @@ def test_histories_alone_are_searched_for(index, tmp_path):
 def test_errors_name_records_that_are_no_turns(index, tmp_path, turn, error, message):
     with pytest.raises(error, match=message):
         retrieve(index, tmp_path, turn)
+
+
+def test_damaged_packed_files_are_named(tmp_path):
+    lines = ''.join(f'{{"history": ["How are {n} pumps made?"]}}\n' for n in range(999))
+    for ending, packed in (('gz', gzip.compress), ('xz', lzma.compress)):
+        path = tmp_path / f'turns.jsonl.{ending}'
+        path.write_bytes(packed(lines.encode())[:-30])
+        with pytest.raises(InputError, match='is damaged'):
+            list(read_gold_turns(path))

@@ -66,6 +66,11 @@ def test_code_is_marked_as_such(read):
 def test_front_matter_gives_the_title_and_keeps_the_lines_right(read):
     (blocks,) = read('a.md', '---\ntitle: "Hoses"\n---\nThey bend.\n')
     assert (blocks.title, blocks.text, blocks.first) == ('Hoses', 'They bend.', 4)
+    # Between two rules.
+    texts = [
+        block.text for block in read('b.md', '---\nBe careful.\n\n---\nIt bends.\n')
+    ]
+    assert ' '.join(texts) == 'Be careful. It bends.'
 
 
 def test_html_as_a_reader_sees_it(read):
@@ -242,6 +247,12 @@ def test_rows_and_lines_are_documents(read):
     assert (row.heading, row.text) == ('', 'part: hose | price: 4')
     (fact,) = read('b.csv', 'fact\nHoses bend.\n')
     assert fact.text == 'Hoses bend.'
+
+
+def test_rows_without_text_before_the_first_one_are_named(read, caplog):
+    (row,) = read('a.jsonl', '{"note": 1}\n{"text": "It bends."}\n')
+    assert row.text == 'It bends.'
+    assert 'line 1: has no "text". Left out.' in caplog.text
 
 
 def test_an_answer_of_a_csv_faq_stands_under_its_question(read):

@@ -26,7 +26,7 @@ from parlai_q2.retrieve.readers.direct import read_table, read_text, read_utf8
 
 # Increased when the blocks of a file, or their searched text, change: indexes are then
 # made again.
-VERSION = 10
+VERSION = 11
 _read_json_lines = partial(read_table, format='jsonl')
 DIRECT: Mapping[str, Callable[[Path], Iterator[Block]]] = {
     '.txt': read_text,

@@ -153,6 +153,7 @@ def read_table(path: Path, format: str) -> Iterator[Block]:
     lacks = 'has no "text".' if is_json else 'has no text.'
     expected = '"text", or "question" and "answer"' if is_json else 'a text'
     good = bad = 0
+    named: list[str] = []
     with open_text(path) as stream:
         for number, fields, problem, *_ in READERS[format](stream):
             block = None if problem else _read_row(fields, number, not is_json)
@@ -161,11 +162,12 @@ def read_table(path: Path, format: str) -> Iterator[Block]:
                 yield block
                 continue
             bad += 1
-            # A file without any text is named once, by the error.
-            if bad <= MAX_NAMED and (problem or good):
-                _logger.warning(f'{path}, line {number}: {problem or lacks} Left out.')
+            if bad <= MAX_NAMED:
+                named.append(f'line {number}: {problem or lacks} Left out.')
     if bad and not good:
         raise DocumentError(path, f'none of its lines has {expected}')
+    for problem in named:
+        _logger.warning(f'{path}, {problem}')
     if bad > MAX_NAMED:
         _logger.warning(f'{path}: {bad - MAX_NAMED} further lines were left out.')
 

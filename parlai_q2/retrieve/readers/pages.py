@@ -58,8 +58,11 @@ _STYLE_MAP = '\n'.join(
     + [f"p[style-name='Heading {n}'] => h{n + 1}:fresh" for n in range(1, 6)]
 )
 
-# The front matter of static site generators, which has the title.
-_FRONT_MATTER = re.compile(r'\A---\n(.*?)\n(?:---|\.\.\.)\n', re.DOTALL)
+# The front matter of static site generators, which has the title; between two rules,
+# the first line has no key.
+_FRONT_MATTER = re.compile(
+    r'\A---\n(?=(?:#.*\n|\s*\n)*["\']?[\w-]+["\']?\s*:)((?s:.*?))\n(?:---|\.\.\.)\n'
+)
 _TITLE = re.compile(r'^title:\s*["\']?(.*?)["\']?\s*$', re.MULTILINE)
 # Sphinx's and MyST's directives that build a list of pages or a reference: their lines
 # name files and modules.
