@@ -22,6 +22,7 @@ from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
 from parlai_q2.text.addresses import has_only_other_kinds
+from parlai_q2.text.day_answers import fits_day
 from parlai_q2.text.long_turns import shorten_turn
 from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.questions import (
@@ -43,6 +44,8 @@ _NEEDLESS_ANSWER = re.compile(
     r'|you)\b)))(?:but\b)?\W*)+(?=\w)',
     re.I,
 )
+# A question about a day with more words, "And on Sundays?", stands alone.
+MOST_LEANING_WORDS = 4
 # A reply with its turn.
 Pair = tuple[Turn, str]
 
@@ -93,8 +96,10 @@ class TurnReader:
     # These make relevance the probability that a reply answers (Platt 1999).
     CALIBRATION_SLOPE, CALIBRATION_INTERCEPT = 1.6, 2.17
     # The share of relevance and right answer that is left if a turn asks for an e-mail
-    # address and the reply has a telephone number, or the like.
-    OTHER_CONTACT = 0.3
+    # address and the reply has a telephone number, or for another day's hours.
+    OTHER_THING = 0.3
+    # The least probability of a right answer for hours that a schedule has.
+    SCHEDULED = 0.9
     # For the log odds that a reply is the right answer: a constant, and the weights of
     # the log probability of its support and of the logit that it is the best one. The
     # weight of support was fitted as 1.48; more of it avoids wrong replies.
@@ -147,16 +152,19 @@ class TurnReader:
     def read_right_answers(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
         return [
-            self._fitting_share(turn, reply)
-            * sigmoid(
-                self.RIGHT_BIAS
-                + self.SUPPORT_WEIGHT * log(sigmoid(logits.support))
-                + self.BEST_WEIGHT * logits.best
-            )
+            self._right_answer(turn, reply, logits)
             for (turn, reply), logits in zip(
                 pairs, self.predict_answers(pairs), strict=True
             )
         ]
+
+    def _right_answer(self, turn: Turn, reply: str, logits: AnswerLogits) -> float:
+        right = self._fitting_share(turn, reply) * sigmoid(
+            self.RIGHT_BIAS
+            + self.SUPPORT_WEIGHT * log(sigmoid(logits.support))
+            + self.BEST_WEIGHT * logits.best
+        )
+        return max(right, self.SCHEDULED) if _fits_day(turn, reply) else right
 
     def predict_answers(self, pairs: Sequence[Pair]) -> list[AnswerLogits]:
         """The model's outputs for B replies with their turns and knowledge."""
@@ -185,8 +193,9 @@ class TurnReader:
         return self.NEEDLESS if answer is None else 1 - answer.certainty
 
     def _fitting_share(self, turn: Turn, reply: str) -> float:
-        """The share of its relevance that a reply keeps if its address may be wrong."""
-        return self.OTHER_CONTACT if has_only_other_kinds(turn.text, reply) else 1.0
+        """The share of its relevance that is left to a reply about another thing."""
+        is_other = has_only_other_kinds(turn.text, reply)
+        return self.OTHER_THING if is_other or _fits_day(turn, reply) is False else 1.0
 
     def _relevance(
         self, reply: str, model_logit: float, answer: KnownAnswer | None
@@ -210,6 +219,16 @@ def read_knowledge(turn: Turn) -> str:
     with_days = concerns_days(turn.text)
     passages = (prepare_passage(text, with_days) for text in turn.texts)
     return PASSAGE_END.join(passage.text for passage in passages)
+
+
+def _fits_day(turn: Turn, reply: str) -> bool | None:
+    """See :func:`~parlai_q2.text.day_answers.fits_day`."""
+    question = shorten_turn(turn.text)
+    if not concerns_days(question):
+        return None
+    leans = len(question.split()) <= MOST_LEANING_WORDS and len(turn.history) > 2
+    earlier = turn.history[-3] if leans else ''
+    return fits_day(read_knowledge(turn), question, reply, earlier)
 
 
 def _read_turns(turn: Turn) -> tuple[str, ...]:

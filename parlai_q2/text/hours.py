@@ -104,18 +104,20 @@ def contradicts_schedule(knowledge: str, statement: str) -> bool:
         return False
     if any(_has_only_dates(knowledge, day) for day in days if f'{day}s' in statement):
         return True
-    about = _subjects_of(statement)
-    lines = [m[0] for m in OF_A_DAY.finditer(knowledge)]
-    if about:
-        subjects = map(_subjects_of, lines)
-        lines = [
-            line
-            for line, subject in zip(lines, subjects, strict=True)
-            if not subject or about & subject
-        ]
-    return any(
-        _denies([line for line in lines if day in line], statement) for day in days
-    )
+    return any(_denies(lines_of(knowledge, day, statement), statement) for day in days)
+
+
+def lines_of(knowledge: str, day: str, text: str) -> list[str]:
+    """The knowledge's sentences for a day, of those that are on a text's topic."""
+    lines = [m[0] for m in OF_A_DAY.finditer(knowledge) if day in m[0]]
+    if not (about := _subjects_of(text)):
+        return lines
+    subjects = map(_subjects_of, lines)
+    return [
+        line
+        for line, subject in zip(lines, subjects, strict=True)
+        if not subject or about & subject
+    ]
 
 
 def _subjects_of(text: str) -> set[str]:

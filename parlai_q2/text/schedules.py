@@ -62,14 +62,17 @@ _RANGE = (
     rf'{_AFTER_HOURS}'
 )
 _HOURS = rf'{_RANGE}(?:{_AND}(?:from )?{_RANGE}){{0,3}}'
+# Of a day with another end: "from 9 to 6, on Thursdays until 8".
+_UNTIL = '(?:open )?(?:only )?(?:until|till|(?:it |we )?closes? at)'
 _ENTRY = re.compile(
     rf'\b(?P<days>{_SPANS}){_BUT}'
     r'(?: of (?P<owner>[^\n:|.]{1,40}?) is |[ \t:,|()-]{1,12})'
     r'(?:(?:is|are|it is|we are|we\'re) )?'
     rf'(?:(?:open )?(?:from |between )?(?P<hours>{_HOURS})'
-    rf'{_BUT_CLOSED}|(?P<closed>closed)\b(?!\s+(?!in|on|for|from|all|{_DAY})[a-z]))'
+    rf'{_BUT_CLOSED}|{_UNTIL} (?P<until>{_TIME}){_AFTER_HOURS}'
+    rf'|(?P<closed>closed)\b(?!\s+(?!in|on|for|from|all|{_DAY})[a-z]))'
     rf'|(?P<hours_first>{_HOURS}),?[ \t|]{{0,4}}\(?(?:on |every |each )?'
-    rf'(?P<days_after>{_SPANS}){_BUT_CLOSED}'
+    rf'(?P<days_after>{_SPANS})(?! {_UNTIL}\b){_BUT_CLOSED}'
     r'|(?:(?<=is )|(?<=are )|(?<=re )|(?<=s )|(?<=and )|(?<=but )|(?<!\w )(?<!\w))'
     r'closed(?: all day)?:? (?:on |at |every |each )?(?:the )?'
     # No date: "closed on Monday 6 May".
@@ -83,6 +86,7 @@ _EXCEPTION = re.compile(_EXCEPT, re.I)
 _SPAN_OF_DAYS = re.compile(_SPAN, re.I)
 _DAY_NAME = re.compile(rf'{_DAY}|{_SHORT}\b', re.I)
 _ONE_RANGE = re.compile(rf'({_TIME})(?:{_DASH}| and )({_TIME})', re.I)
+_HOURS_AT_END = re.compile(rf'(?:\bfrom )?{_TIME}{_DASH}{_TIME}$', re.I)
 _BOUNDARY = re.compile(r'\n|(?<!\.m\.)(?<=[.!?])\s+(?=[A-Z(])')
 # Behind an entry, a day that may be an exception of a kind that is not read.
 _NOT_READ = re.compile(_DAY, re.I)
@@ -90,8 +94,7 @@ _PURPOSE = re.compile(r' for [^,]+$')
 _NO_NAME = re.compile(
     r"\b(?:the|our|is|are|we|it|they|you|open|opens|closed|stays?|re|s|from|on)\b|'"
 )
-_FROM_TO = re.compile(r'from (\S+(?: [ap]\.?m)?) to (\S+(?: [ap]\.?m)?)')
-_DIGITS = re.compile(r'(\d+)(?::(\d\d))?')
+_DIGITS = re.compile(r'(\d+)(?:[:.](\d\d))?')
 _DAY_ABOVE_HOURS = re.compile(
     rf'(?im)^([ \t]*{_SPANS}:?)\n(?=[ \t]*(?:{_HOURS}|closed)[ \t]*$)'
 )
@@ -190,6 +193,13 @@ class DaySentence(NamedTuple):
         return is_of_one and (not self.hours or _overlap(self.hours, other.hours))
 
 
+class Hours(NamedTuple):
+    """Hours after midnight from which and until which something is open."""
+
+    start: float
+    end: float
+
+
 def find_day_sentences(text: str) -> list[DaySentence]:
     """
     A sentence for each day of the schedules in a text.
@@ -219,6 +229,11 @@ def _find_entries(text: str) -> Iterator[_Entry]:
     for match in _ENTRY.finditer(text):
         spans = match['days'] or match['days_after'] or match['closed_days']
         hours = match['hours'] or match['hours_first'] or ''
+        if end := match['until']:
+            before = text[max(0, match.start() - MAX_ABOVE) : match.start()]
+            if not (usual := _ONE_RANGE.findall(before)):
+                continue
+            hours = f'{usual[-1][0]} to {end}'
         exception = _EXCEPTION.search(match[0])
         closed = _read_days(exception[0]) if exception else ()
         days = tuple(day for day in _read_days(spans) if day not in closed)
@@ -318,7 +333,8 @@ def _find_head(
     # A boundary is told by the letter behind it.
     boundaries = [*_BOUNDARY.finditer(text, start, entry.start + 1)]
     before = text[boundaries[-1].end() if boundaries else start : entry.start]
-    head = _clean(before)
+    # "Open from 9 to 6, on Saturdays until 4".
+    head = _clean(_HOURS_AT_END.sub('', _clean(before)))
     if not head:
         is_in_line = last is not None and '\n' not in {b[0] for b in boundaries}
         return last_head if is_in_line else _heading(text, entry.start)
@@ -402,19 +418,29 @@ def _without_exceptions(sentences: Sequence[DaySentence]) -> list[DaySentence]:
 def _overlap(hours: str, others: str) -> bool:
     """Whether some hours lie within others: "from 9:00 to 5:00"."""
     return any(
-        start < other_end and other_start < end
-        for start, end in _spans_of(hours)
-        for other_start, other_end in _spans_of(others)
+        own.start < other.end and other.start < own.end
+        for own in find_hours(hours)
+        for other in find_hours(others)
     )
 
 
-def _spans_of(hours: str) -> Iterator[tuple[float, float]]:
-    for first, last in _FROM_TO.findall(hours):
-        start, end = _hour(first), _hour(last)
-        yield start, end if end > start else end + 12
+def find_hours(text: str) -> list[Hours]:
+    """
+    The hours in a text.
+
+    >>> find_hours('on Sundays from 10 to 4')
+    [Hours(start=10.0, end=16.0)]
+    """
+    found: list[Hours] = []
+    for first, last in _ONE_RANGE.findall(text):
+        start, end = read_hour(first), read_hour(last)
+        if found and start < found[-1].end:
+            start += 12  # "from 9 to 12 and from 2 to 5"
+        found.append(Hours(start, end if end > start else end + 12))
+    return found
 
 
-def _hour(time: str) -> float:
+def read_hour(time: str) -> float:
     """A time of day as hours after midnight, as far as it says them."""
     digits = _DIGITS.match(time)
     if digits is None:

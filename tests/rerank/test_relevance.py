@@ -289,7 +289,15 @@ def test_another_kind_of_address_answers_less():
                 (ask_mail, 'Call 0113 496 0182 or write to info@harbour.org.'),
             ]
         )
-        assert call <= TurnReader.OTHER_CONTACT < min(mail, to_call, all_given)
+        assert call <= TurnReader.OTHER_THING < min(mail, to_call, all_given)
+
+
+def test_the_hours_of_the_day_that_is_asked_for_are_the_right_answer():
+    turns = ['Are you open on Sunday?', 'No.', 'And on Saturday?']
+    turn = Turn('Open Mon-Fri 9-19 and Sat 10-16. Closed on Sundays.', turns)
+    replies = ['Yes, from 10 to 4.', 'Yes, from 9 to 7.', 'On Sundays we are closed.']
+    right, *wrong = TurnReader().read_right_answers([(turn, r) for r in replies])
+    assert max(wrong) <= TurnReader.OTHER_THING < TurnReader.SCHEDULED <= right
 
 
 def test_a_batch_is_read_as_its_pairs_alone():

@@ -104,6 +104,9 @@ def test_a_day_that_is_left_out_is_closed():
         ('Open Mon-Tue 9-5 (not Tuesdays)', 'Mon 9-5, Tue'),
         # Other hours on a day that the sentence names again.
         ('It is open Mon-Tue 9-5 and until 9 on Tuesdays', 'Mon 9-5'),
+        ('It is open Mon-Tue 9-5, on Tuesdays until 9.', 'Mon 9-5, Tue 9-9'),
+        ('It is open from 9 to 6, on Tuesdays until 4.', 'Tue 9-4'),
+        ('Tuesdays until 4.', ''),
         ('Open Mon-Tue 9-5, except on Tuesdays, when it opens at 7', 'Mon 9-5'),
         # Also in the afternoon.
         ('Mon-Tue 8-12, Mon 14-18', 'Mon 8-12, Tue 8-12, Mon 14-18'),
