@@ -34,6 +34,12 @@ _LEANS = re.compile(
     r'.*\b(it|its|they|them|their|he|him|his|she|her|that|this|those|these)\b',
     re.IGNORECASE | re.DOTALL,
 )
+# "Who is the director?", but not "Which director?".
+_WHOLE = re.compile(
+    r'\W*(?:(?:who|what|when|where|how|why)\W+)?'
+    r"(?:is|are|was|were|do|does|did|can|could|will|has|have)(?:n't)?\b",
+    re.IGNORECASE,
+)
 
 
 DEFAULT_PASSAGES = 5
@@ -106,8 +112,14 @@ def find_question(history: Sequence[str]) -> str:
 
 
 def leans(question: str) -> bool:
-    """Whether a question depends on earlier turns: "How warm is it?"."""
-    return _LEANS.match(question) is not None or len(stems(question)) < 2
+    """
+    Whether a question depends on earlier turns.
+
+    >>> leans('How warm is it?'), leans('How much?'), leans('Who is the director?')
+    (True, True, False)
+    """
+    least = 1 if _WHOLE.match(question) else 2
+    return _LEANS.match(question) is not None or len(stems(question)) < least
 
 
 @dataclass(frozen=True)
