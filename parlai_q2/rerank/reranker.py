@@ -31,13 +31,10 @@ from parlai_q2.rerank.relevance import (
 )
 from parlai_q2.rerank.worth import wants_reply
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import load_scorer, scorer_class
+from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.turns import Example, Knowledge, Passage, Turn, stripped
-
-# The preset whose model reads relevance.
-DEFAULT_RELEVANCE = 'mini'
 
 
 class Reranker:
@@ -53,7 +50,9 @@ class Reranker:
         for the claims of the scorer that chooses.
     :param penalties: other penalties of guards, by name.
     :param relevance: a reader of relevance, or the name of the preset with its models;
-        None: ignore relevance. Only the rule ``combined`` uses it.
+        True for ``preset``; None: ignore relevance. Only the rule ``combined`` uses it.
+    :param preset: the models of scorers that are given by name: ``mini``, the larger
+        ``base``, or the path of a YAML file.
     :raises ConfigError: if a scorer or guard does not exist, or an argument has another
         type.
 
@@ -72,7 +71,8 @@ class Reranker:
         guards: bool | Sequence[Guard] = True,
         explain: str | Scorer | None = DEFAULTS[Role.EXPLAIN],
         penalties: Mapping[str, float] | None = None,
-        relevance: str | RelevanceReader | None = DEFAULT_RELEVANCE,
+        relevance: str | RelevanceReader | bool | None = True,
+        preset: str = DEFAULT_PRESET,
     ):
         _check_scorer('choose', choose)
         if explain is not None:
@@ -81,7 +81,8 @@ class Reranker:
             raise ConfigError(
                 f'rule must be a Rule, such as Rule("score"), not {rule!r}.'
             )
-        self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
+        self._preset = load_preset(preset)
+        self.chooser = self._load(choose)
         self.rule = rule or Rule()
         if self.rule.threshold is None and 0 <= self.chooser.threshold <= 1:
             self.rule = replace(self.rule, threshold=self.chooser.threshold)
@@ -93,6 +94,8 @@ class Reranker:
         for guard in self.guards:
             if not isinstance(guard, Guard):
                 raise ConfigError(f'guards must be a bool or Guards, not {guard!r}.')
+        if isinstance(relevance, bool):
+            relevance = preset if relevance else None
         if not (
             isinstance(relevance, (str, type(None)))
             or hasattr(relevance, 'read_relevance')
@@ -116,8 +119,13 @@ class Reranker:
     def explainer(self) -> Scorer | None:
         """The scorer that explains, loaded on first use; or None."""
         if isinstance(self._explain, str):
-            self._explain = load_scorer(self._explain)
+            self._explain = self._load(self._explain)
         return self._explain
+
+    def _load(self, scorer: str | Scorer) -> Scorer:
+        if isinstance(scorer, str):
+            return load_scorer(scorer, self._preset)
+        return scorer
 
     @property
     def is_thread_safe(self) -> bool:

@@ -14,9 +14,10 @@ from parlai_q2.rerank.candidate import Candidate, Pool
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.relevance import RelevanceReader
-from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
+from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.rerank.worth import worth_of
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.registry import DEFAULT_PRESET
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.text.messages import reply_text
 
@@ -37,6 +38,7 @@ class GroundedReward:
     :param relevance: whether a reply must also answer the last of these turns to earn
         its reward (:func:`~parlai_q2.rerank.worth.worth_of`), or what reads that, as
         for :class:`~parlai_q2.rerank.Reranker`.
+    :param preset: the models of a scorer that is given by name, and of relevance.
 
     >>> reward = GroundedReward('precision', guards=False)
     >>> reward(['When?'] * 2, ['in 1969', 'in 1950'], knowledge=['It was in 1969.'] * 2)
@@ -50,16 +52,15 @@ class GroundedReward:
         knowledge: str = 'knowledge',
         history: str = 'history',
         relevance: bool | str | RelevanceReader = False,
+        preset: str = DEFAULT_PRESET,
     ):
-        reader: str | RelevanceReader | None = DEFAULT_RELEVANCE if relevance else None
-        if not isinstance(relevance, bool):
-            reader = relevance
         self.reranker = Reranker(
             choose,
             guards=guards,
             explain=None,
             penalties=TRAINING_PENALTIES,
-            relevance=reader,
+            relevance=relevance,
+            preset=preset,
         )
         self.knowledge, self.history = knowledge, history
         # TRL names its logged columns by this.

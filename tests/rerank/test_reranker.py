@@ -8,7 +8,9 @@ import yaml
 
 from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score, Status
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
+from parlai_q2.presets import load_preset
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker, Rule
+from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.scorers import load_scorer
 from parlai_q2.turns import Example, Span
 from tests.rerank.toys import ToyScorer, pool
@@ -145,7 +147,7 @@ def test_rejects_empty_pools_and_wrong_types(value, message):
         (('precision', None, True, 'spanz'), "Did you mean 'spans'"),
         (('precision', None, True, 3), 'explain must be a scorer'),
         (('precision', None, ['copy']), 'guards must be a bool or Guards'),
-        (('precision', None, True, None, None, False), 'relevance must be a reader'),
+        (('precision', None, True, None, None, 3), 'relevance must be a reader'),
     ],
 )
 def test_a_reranker_of_other_things_is_refused_when_it_is_made(arguments, message):
@@ -302,6 +304,15 @@ def test_relevance_of_a_preset_without_its_models_is_that_of_mini():
         Reranker('precision', relevance='nonsens')
     reader = Reranker('precision', relevance='minicheck').relevance_reader
     assert reader.settings == Reranker('precision').relevance_reader.settings
+
+
+def test_a_preset_gives_the_models_of_all_parts():
+    reranker = Reranker(preset='base')
+    assert reranker.chooser.signature == load_scorer(preset='base').signature
+    assert reranker.explainer.signature == load_scorer('spans', 'base').signature
+    reader = TurnReader.of(load_preset('base'))
+    assert reranker.relevance_reader.settings == reader.settings
+    assert Reranker(relevance=False).relevance_reader is None
 
 
 @pytest.mark.parametrize('blank', ['<p><br></p>', '[1]', ' '])
