@@ -5,7 +5,7 @@ sentences that schedules have for it (:mod:`parlai_q2.text.schedules`).
 
 import re
 
-from parlai_q2.text.hours import lines_of
+from parlai_q2.text.hours import CLOSED, lines_of
 from parlai_q2.text.questions import is_yes_no_question
 from parlai_q2.text.schedules import DAYS, MONTH, Hours, find_hours, read_hour
 
@@ -31,7 +31,6 @@ _DAY = re.compile(rf'{"|".join(DAYS)}|week-?end|week-?day', re.I)
 # What events lack: "Yoga: on Sunday from 9 to 12".
 _OF_PLACE = re.compile(r'\b(?:opens?|closed)\b')
 _YES_OR_NO = re.compile(r'\W*(yes|yeah|sure|no)\b', re.I)
-_CLOSED = re.compile(r"\b(?:closed|not open)\b|n['’]t open\b", re.I)
 _TIME = re.compile(r'\b(?:\d\d?(?:[:.]\d\d)?(?: ?[ap]\.?m\b)?|noon|midnight)', re.I)
 _OF_END = re.compile(r'\b(?:clos\w+|until|till|late|shut)\b', re.I)
 _OF_START = re.compile(r'\b(?:opens?|from|early|starts?)\b', re.I)
@@ -68,7 +67,7 @@ def fits_day(
     if not says and _days_of(reply) and day not in _days_of(reply):
         return False
     times = bool(_TIME.search(reply))
-    is_closed = _CLOSED.search(reply) is not None
+    is_closed = CLOSED.search(reply) is not None
     if says and not is_closed and not times:
         is_closed = (says[1].lower() == 'no') != ('close' in asks.lower())
     known = [hours for line in lines for hours in find_hours(line)]

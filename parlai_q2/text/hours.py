@@ -36,7 +36,7 @@ _BEFORE_BEGINNING = re.compile(
     r'|(?P<open>(?:is|are) open) from) $',
     re.IGNORECASE,
 )
-_CLOSED = re.compile(r"\b(?:closed|not open)\b|n['’]t open\b", re.IGNORECASE)
+CLOSED = re.compile(r"\b(?:closed|not open)\b|n['’]t open\b", re.IGNORECASE)
 _IS_OPEN = re.compile(r'\b(?:is|are|we\'re|it\'s) open\b', re.IGNORECASE)
 # What a statement may say of a part of a day, or of some days of a kind only.
 _PARTLY = re.compile(
@@ -136,7 +136,7 @@ def _denies(lines: Sequence[str], statement: str) -> bool:
     is_open = ['closed' not in line for line in lines]
     if not lines or any(is_open) != all(is_open):
         return False
-    if _CLOSED.search(statement):
+    if CLOSED.search(statement):
         return all(is_open)
     # "From 14 to 18" may have no unit.
     amounts = find_amounts(statement)
