@@ -1,3 +1,3 @@
 """The version of parlai_q2, defined only here."""
 
-__version__ = '0.14.0.dev0'
+__version__ = '0.14.0'
