@@ -177,13 +177,12 @@ def read(
     if not model.reads_documents:
         pieces = _read_apart(model, statements, pieces)
     in_order = iter(pieces)
-    pieces_of_response = [
-        [
-            replace(next(in_order), is_empty=has_no_content(example.response))
-            for _ in parts
-        ]
-        for example, parts in zip(examples, by_sentence, strict=True)
-    ]
+    pieces_of_response = []
+    for example, parts in zip(examples, by_sentence, strict=True):
+        own = [next(in_order) for _ in parts]
+        if has_no_content(example.response):
+            own = [replace(piece, is_empty=True) for piece in own]
+        pieces_of_response.append(own)
     read_at_once = [next(in_order) if whole else None for whole in wholes]
     return list(map(ResponseReading, indexed, pieces_of_response, read_at_once))
 
