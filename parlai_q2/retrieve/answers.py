@@ -57,9 +57,6 @@ _PEOPLE = (
 _ALWAYS = '(?:please |always |instead,? |only |now )*'
 _START = f'^(?:(?:important|note|attention|notice|warning): *)?{_ALWAYS}'
 _ANSWERS = f'(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))'
-_STATES = (
-    "are|can|cannot|can't|do|does|don't|has|have|i|is|must|should|was|were|will|you"
-)
 _FULL_NAME = r"(?-i:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3})"
 _ABOUT_INSTRUCTIONS = (
     rf'\b(?:{_IGNORE})(?: \w+){{0,4}} (?:{_EARLIER}|{_INSTRUCTIONS})\b',

@@ -18,9 +18,7 @@ _ASKS_HOURS = re.compile(
 # are left alone, and replies about many days.
 _PARTS = {'morning': Hours(5, 12), 'afternoon': Hours(12, 18), 'evening': Hours(18, 24)}
 _PARTLY = re.compile(
-    rf'\b(?:{MONTH}|noon|nights?|holidays?'
-    r'|\d\d?(?:st|nd|rd|th))\b',
-    re.I,
+    rf'\b(?:{MONTH}|noon|nights?|holidays?|\d\d?(?:st|nd|rd|th))\b', re.I
 )
 _OF_SEVERAL = re.compile(
     rf'\b(?:daily|every|each|except)\b'
@@ -56,9 +54,7 @@ def fits_day(
     if len(asked) != 1 or _PARTLY.search(question) or not _ASKS_HOURS.search(asks):
         return None
     (day,) = asked
-    # If a single place has hours, whatever the question calls it, these count.
-    lines = lines_of(knowledge, day, asks) or lines_of(knowledge, day, '')
-    lines = [line for line in lines if _OF_PLACE.search(line)]
+    lines = _lines_for(knowledge, day, asks)
     are_closed = {'closed' in line for line in lines}
     if len(are_closed) != 1 or _OF_SEVERAL.search(reply):
         return None
@@ -79,6 +75,16 @@ def fits_day(
         return fits if is_closed or says or times else None
     asked_end = '' if asks_whether else _end_of(asks)
     return _has_hours(reply, known, asked_end) if times else None
+
+
+def _lines_for(knowledge: str, day: str, question: str) -> list[str]:
+    """The sentences for a day of the place that a question is about."""
+    lines = lines_of(knowledge, day, question)
+    if not lines:
+        # A single place is meant, whatever the question calls it.
+        lines = lines_of(knowledge, day, '')
+        lines = lines if len(lines) == 1 else []
+    return [line for line in lines if _OF_PLACE.search(line)]
 
 
 def _days_of(text: str) -> set[str]:

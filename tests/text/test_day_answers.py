@@ -8,6 +8,7 @@ from parlai_q2.text.prepare import prepare_passage
 LIBRARY = 'Open Mon-Fri 9:00-19:00 and Saturday 10-4. Closed on Sundays.'
 DOCTOR = 'Mon 8-12, 15-18\nTue 8-12\nWed closed'
 TWO = 'The pool is open Sat 9-5 and closed on Sundays. The sauna is open Sun 2 pm-9 pm.'
+ALIKE = 'The pool is open Sun 9-5. The sauna is open Sun 2 pm-9 pm.'
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,7 @@ TWO = 'The pool is open Sat 9-5 and closed on Sundays. The sauna is open Sun 2 p
         (DOCTOR, 'Is the practice open on Wednesday?', 'Yes, it is.', False),
         (TWO, 'Is the sauna open on Sunday?', 'Yes, until 9 pm.', True),
         (TWO, 'Is the pool open on Sunday?', 'Yes, until 9 pm.', False),
+        (ALIKE, 'Is the bar open on Sunday?', 'Yes, from 9 to 5.', None),
         (TWO, 'Are you open on Sunday?', 'Yes, until 9 pm.', None),
         ('Yoga: Sunday 9-12', 'Are you open on Sunday?', 'No.', None),
         ('', 'Are you open on Sunday?', 'No.', None),
