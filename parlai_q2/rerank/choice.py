@@ -315,6 +315,9 @@ def _find_failure(
         return Reason.ABSTAINED_UNVERIFIABLE if rule.abstain_unverified else None
     if best.score.value < rule.abstain_below:
         return Reason.ABSTAINED
+    # A bare "Yes." claims something that the scorer, which reads no turn, cannot judge.
+    if best.score.label == Label.GENERIC and wants_answer(turn_text):
+        return Reason.ABSTAINED_UNVERIFIABLE if rule.abstain_unverified else None
     if _may_not_answer(best, turn_text):
         return Reason.ABSTAINED_RELEVANCE
     return None

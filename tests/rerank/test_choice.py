@@ -186,6 +186,12 @@ UNREAD = Label.NOT_VERIFIABLE
         (reply('In 1969.', 0.4), KNOWLEDGE, Reason.ABSTAINED, 'it scores too low'),
         (reply('Nice!', 0.43, Label.GENERIC), KNOWLEDGE, Reason.ABSTAINED, 'a filler'),
         (
+            reply('Yes.', 0.5, Label.GENERIC),
+            KNOWLEDGE,
+            Reason.ABSTAINED_UNVERIFIABLE,
+            'what it says yes to was not read',
+        ),
+        (
             reply('Es war 1969.', 0.5, UNREAD),
             KNOWLEDGE,
             Reason.ABSTAINED_UNVERIFIABLE,
