@@ -45,6 +45,12 @@ MANIFEST = 'index.json'
 LEFT_OUT = 'left_out.jsonl'
 BUILDING, BUILDING_VECTORS, LOCKED = 'building', 'vectors-building', 'index'
 _NUMBERED = re.compile(r'(?:words|vectors)-(\d+)')
+# What a run that was killed leaves of a file, and the files in those folders.
+_UNFINISHED = r'\.[\w.]+\.\d+\.part'
+_FILE = re.compile(
+    r'[0-9a-f]{32}\.[\w.]+|(?:meta|\.managed|settings|state)\.json|\.tantivy-.*\.lock'
+    rf'|\.tmp\w+|(?:keys|vectors)\.npy|graph\.usearch|{_UNFINISHED}'
+)
 # Increased when older indexes can no longer be read.
 FORMAT = 2
 # The blocks of a file that are checked when an index is opened, and their bytes.
@@ -137,7 +143,9 @@ def read_manifest(index: Path) -> Manifest | None:
         raise InputError(f'Cannot read {path} ({e}). {advise(index)}') from e
     try:
         fields = json.loads(text)
-        if not isinstance(fields, dict) or fields.get('format') != FORMAT:
+        if isinstance(fields, dict) and 'format' not in fields:
+            raise InputError(f'{path} belongs to no index. Choose another folder.')
+        if not isinstance(fields, dict) or fields['format'] != FORMAT:
             raise InputError(
                 f'{path} is not an index of this version of parlai_q2. {advise(index)}'
             )
@@ -220,19 +228,28 @@ def check_folder(index: Path) -> None:
     """Raise an InputError if a folder holds other things than an index."""
     if index.exists() and not index.is_dir():
         raise InputError(f'{index} is not a folder. Choose another --outdir.')
-    if index.is_dir() and not (index / MANIFEST).exists():
-        others = sorted(name for name in os.listdir(index) if not _is_own(name))
-        if others:
-            raise InputError(
-                f'{index} has other files, such as {others[0]}. Choose another '
-                '--outdir.'
-            )
+    # Beside an index, other things may stand, but not where a run builds.
+    built = (BUILDING, BUILDING_VECTORS) if (index / MANIFEST).is_file() else None
+    others = sorted(
+        path.name
+        for path in (index.iterdir() if index.is_dir() else ())
+        if (built is None or path.name in built) and not _is_own(path)
+    )
+    if others:
+        raise InputError(
+            f'{index} has other files, such as {others[0]}. Choose another --outdir.'
+        )
 
 
-def _is_own(name: str) -> bool:
-    """Whether a file or folder in an index's folder has a name that runs give."""
-    own = (BUILDING, BUILDING_VECTORS, LEFT_OUT, MANIFEST, f'{LOCKED}.lock')
-    return name in own or _NUMBERED.fullmatch(name) is not None
+def _is_own(path: Path) -> bool:
+    """Whether runs wrote a file or folder in an index's folder, by all names in it."""
+    name = path.name
+    if name in (BUILDING, BUILDING_VECTORS) or _NUMBERED.fullmatch(name):
+        is_folder = path.is_dir() and not path.is_symlink()
+        return is_folder and all(map(_FILE.fullmatch, os.listdir(path)))
+    files = (LEFT_OUT, MANIFEST, f'{LOCKED}.lock')
+    is_named = name in files or re.fullmatch(_UNFINISHED, name) is not None
+    return is_named and path.is_file()
 
 
 def next_number(index: Path) -> int:
@@ -242,12 +259,12 @@ def next_number(index: Path) -> int:
 
 
 def drop_others(index: Path, manifest: Manifest) -> None:
-    """Delete files that the manifest no longer names, or that stopped runs left."""
+    """Delete folders that the manifest no longer names, or that stopped runs left."""
     kept = (manifest.folder, manifest.vectors)
-    for name in os.listdir(index):
-        is_rest = _NUMBERED.fullmatch(name) or name == BUILDING_VECTORS
-        if is_rest and name not in kept:
-            shutil.rmtree(index / name, ignore_errors=True)
+    for path in [*index.iterdir()]:
+        is_rest = _NUMBERED.fullmatch(path.name) or path.name == BUILDING_VECTORS
+        if is_rest and path.name not in kept and _is_own(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def advise(index: Path) -> str:

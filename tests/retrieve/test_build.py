@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -286,6 +287,29 @@ def test_folders_of_other_things_are_not_written_to(folder):
         build(['docs'], Path('mine'))
     with pytest.raises(InputError, match='is not a folder'):
         build(['docs'], Path('docs/a.txt'))
+
+
+@pytest.mark.parametrize('name', ['building', 'vectors-building', 'words-3'])
+def test_folders_of_other_things_stay_whatever_their_name(folder, name):
+    thesis = Path(f'mine/{name}/thesis.txt')
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text('Years of work.')
+    with pytest.raises(InputError, match=f'has other files, such as {name}'):
+        build(['docs'], Path('mine'))
+    built()
+    beside = Path('index', name)
+    shutil.copytree(thesis.parent, beside)
+    put('a.txt', 'A new text of some words.')
+    with nullcontext() if name == 'words-3' else pytest.raises(InputError, match=name):
+        built()
+    assert (beside / 'thesis.txt').exists()
+
+
+def test_a_file_of_another_program_is_no_index(folder):
+    Path('mine').mkdir()
+    Path('mine/index.json').write_text('{"pages": 3}')
+    with pytest.raises(InputError, match='belongs to no index'):
+        build(['docs'], Path('mine'))
 
 
 def test_folders_beside_an_index_stay(folder):
