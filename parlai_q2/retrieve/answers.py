@@ -57,7 +57,10 @@ _PEOPLE = (
 _ALWAYS = '(?:please |always |instead,? |only |now )*'
 _START = f'^(?:(?:important|note|attention|notice|warning): *)?{_ALWAYS}'
 _ANSWERS = f'(?:answer|reply|respond|say|state|claim|insist|tell (?:{_PEOPLE}))'
-_FULL_NAME = r"(?-i:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3})"
+_FULL_NAMES = (
+    '(?!(?:answer|ignore|insist|no|output|pretend|reply|respond|say|state|tell|yes)'
+    r"\b)(?-i:[A-Z][\w.'-]*(?: (?:and|de|der|du|la|van|von|[A-Z][\w.'-]*)){0,7})"
+)
 _ABOUT_INSTRUCTIONS = (
     rf'\b(?:{_IGNORE})(?: \w+){{0,4}} (?:{_EARLIER}|{_INSTRUCTIONS})\b',
     r'\b(?:ignore|disregard) th(?:e|is|ese) (?:document|passage|context)s?\b(?! \w)',
@@ -70,8 +73,9 @@ _TO_THE_ASSISTANT = (
     r'<\|?/?(?:im_start|im_end|system|instructions?|prompt|knowledge)\b',
     r'\[/?(?:INST|SYS)\]|#+ *(?:instructions?|response|system)\s*:',
     r'^note to the \w+\s*:\s*\S',
-    # But not "Assistant: Mary Smith, room 2".
-    rf'^(?:assistant|ai)\s*:\s*(?!{_FULL_NAME}(?:[,(]|\.?$))\S',
+    # But not "Assistant: Mary Smith, room 2", or "Assistant: room 2".
+    rf'^(?:assistant|ai)\s*:\s*(?!{_FULL_NAMES}(?:[,(]| [-–|] |\.?$)|(?:room )?[+\d]|'
+    r'[\w.-]+@\w)\S',
     rf'^(?:system|user|human)\s*:\s*{_ALWAYS}{_ANSWERS}\b',
     rf'\b(?:{_ASSISTANT})\b.* {_MODAL}{_ADVERBS} {_DECIDES}\b',
     rf'\b(?:(?:{_ASSISTANT})\b.*|you) (?:will|{_MODAL}){_ADVERBS} {_SPEAKS}\b',
@@ -86,10 +90,12 @@ _ABOUT_ANSWERS = (
     r'(?:you are )?asked (?:about|what|when|where|who|how|why)|'
     rf'(?:{_PEOPLE}) asks?)\b.*(?:[,:] {_ALWAYS}{_ANSWERS}'
     rf'| {_ALWAYS}(?:say|reply|respond|tell (?:{_PEOPLE})))\b',
-    # But not "Answer all questions on the form".
-    r'\b(?:answer|reply to|respond to)\b.*\b(?:every|all|any|each) '
+    # But not "Answer all questions on the form", or "We answer any question".
+    r'^(?!(?:we|our \w+)(?: \w+){0,3} (?:answer|reply to|respond to)\b)'
+    r'.*\b(?:answer|reply to|respond to)\b.*\b(?:every|all|any|each) '
     r'(?:questions?|query|queries)\b'
-    r'(?! (?:on|in|of|about) (?:the|this|these|our|your)\b(?!.*\bwith\b))',
+    r'(?! (?:(?:on|in|of|about) (?:the|this|these|our|your)|carefully|completely|'
+    r'honestly|in full|truthfully)\b(?!.*\bwith\b)|[.!]?$)',
     r'\b(?:mark|rate|score|judge|grade|treat)\b.*\b(?:response|reply|answer|candidate)'
     r's? as\b',
     # "State that", but not "State parks are open only in summer".
