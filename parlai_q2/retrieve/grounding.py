@@ -61,10 +61,10 @@ _STATES = re.compile(
     r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
 )
 _WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
-# What a question beside small talk may have: "Thanks, and which one?".
-_ASKS_MORE = re.compile(
-    r'\b(?:and|how|it|more|one|that|they|them|this|what|when|where|which|who|why)\b'
-)
+# What a question beside small talk has, and what it may have if it has its mark:
+# "thanks, but why", "Thanks. And?".
+_QUESTION_WORD = re.compile(r'\b(?:how|what|when|where|which|who|why)\b')
+_ASKS_MORE = re.compile(r'\b(?:and|it|more|one|that|they|them|this)\b')
 # A word of at most this weight carries no information in conversation.
 LITTLE = 0.3
 
@@ -100,7 +100,7 @@ def courtesy(text: str) -> str | None:
     # "Good?" asks about something.
     if reply == replies[-1][1] and '?' in text:
         return None
-    if '?' in text and _ASKS_MORE.search(rest):
+    if _QUESTION_WORD.search(rest) or ('?' in text and _ASKS_MORE.search(rest)):
         return None
     words = set(split_words(rest)) - beside
     return reply if all(chat_weight(word) <= LITTLE for word in words) else None

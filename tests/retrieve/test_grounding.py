@@ -403,6 +403,8 @@ def test_small_talk_gets_a_polite_reply(message, reply):
         'Can you help me with a leaking pump?',
         'Is breakfast good?',
         'Thanks. And?',
+        'thanks, what about it',
+        'ok and how',
         'Hello! Do you have it?',
         'Good morning, which one?',
         'When is it open?',
