@@ -322,6 +322,9 @@ class Index:
             parts.append(f'encoder:{self.manifest.encoder}')
             if self.how.query_encoder:
                 parts.append(f'query_encoder:{self.how.query_encoder}')
+            if self.how.query == QueryFrom.TURNS:
+                # Each turn has a vector of its own.
+                parts.append(f'query:{self.how.query}')
         return ','.join(parts)
 
     def _open(self) -> Retriever:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import transformers
 
-from parlai_q2.errors import InputError, ModelError
+from parlai_q2.errors import ConfigError, InputError, ModelError
 from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
@@ -237,6 +237,10 @@ def test_an_index_of_words_has_no_vectors_to_search(place):
     build(['docs'], Path('index'))
     with pytest.raises(ValueError, match='--encoder'):
         Index('index', by='dense')
+    with pytest.raises(InputError, match='no vectors of shipped:q2_mini/retrieval'):
+        Index('index', by='dense', encoder='mini')
+    with pytest.raises(ConfigError, match='needs an encoder of passages'):
+        Index('index', query_encoder='mini')
 
 
 def test_knn_finds_one_sentence_near_the_mean_of_the_turns(models, place):
@@ -244,6 +248,7 @@ def test_knn_finds_one_sentence_near_the_mean_of_the_turns(models, place):
     made(models / 'bare', 'knn')
     index = Index('index')
     assert (index.how.passages, index.how.query) == (1, 'turns')
+    assert index.signature.endswith(',query:turns')
     assert {p.text for p in index.store.passages(index.store.keys())} == set(TEXTS)
     turns = [TEXTS[0], 'Wow !', TEXTS[2]]
     query = index.query(turns)
@@ -266,6 +271,7 @@ def test_dpr_reads_questions_by_another_encoder(models, place):
     )
     made(passages, 'dpr', query_encoder=questions)
     index = Index('index')
+    assert index.signature.endswith(f',query_encoder:{questions}')
     assert index.query(['Hello', 'bees ?']) == 'bees ?'
     (hit,) = index.search(['bees ?'], 1)[0]
     model = transformers.DPRContextEncoder.from_pretrained(passages)

@@ -66,6 +66,8 @@ NAMED = Passage('It hums.', source=Source('docs/garden_pump.md'))
         ('pumping', 'Pumps hum.', 'Taps drip.'),
         # Scripts without spaces are searched.
         ('東京タワー', '東京タワーは高い。', '大阪城は古い。'),
+        # Long words are searched, also where a letter has several bytes.
+        ('высокопревосходительство', 'Высокопревосходительство ест.', 'Он ест.'),
     ],
 )
 def test_ranks_the_best_passage_first(query, found, other):
@@ -83,6 +85,15 @@ def test_batched_search_equals_one_by_one():
     queries = ['pumps', '', 'hoses drip', '🙂', '\0', 'x' * 10_000]
     assert search.search(queries, 2) == [search.search([q], 2)[0] for q in queries]
     assert search.search([], 2) == []
+
+
+def test_equal_passages_are_ordered_by_file():
+    store = Store()
+    for first_key, file in enumerate('ba'):
+        passage = Passage('Pumps hum.', source=Source(file))
+        store.add(Document(file, first=first_key), [passage])
+    store.commit()
+    assert [hit.key for hit in store.hits([(0, 0.5), (1, 0.5)])] == [1, 0]
 
 
 def test_long_queries_keep_the_rarest_words():
@@ -127,6 +138,8 @@ def test_names_are_carried_on_from_before_the_last_two_turns_and_said_once():
     long = ['I saw Ann Lee.', *['So.'] * 4, 'Yes?', 'Who?']
     assert make_query(long, 'names') == 'Yes?\nWho?'
     assert make_query(long[1:], 'two') == 'Yes?\nWho?'
+    # Neither "I'm" nor the first word of a turn is a name.
+    assert make_query(["well I'm off", 'Nice day', *long[-2:]]) == 'Yes?\nWho?'
 
 
 TEXTS = ('We repair bicycles on weekdays.', 'Dogs are welcome.', 'The pool is warm.')
