@@ -3,9 +3,9 @@ The searches that find candidates, and their settings.
 
 The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which first samples 5 steps from the
-10 likeliest tokens. A beam is at least five wide. By default one beam finds all
-candidates: with the shipped generator it takes a third of the time of the three
-searches together, and led to no more wrong choices.
+10 likeliest tokens. Unless its width is given, a beam is at least five wide. By default
+one beam finds all candidates: with the shipped generator it takes a third of the time
+of the three searches together, and led to no more wrong choices.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -40,8 +40,8 @@ DELAY = 5
 # Some replies differ only in case, punctuation or spaces. A search for several
 # therefore asks for this many times as many, and keeps the first distinct ones.
 BEAM_SPARE, SAMPLE_SPARE = 2.0, 1.5
-# The maximum number of sequences that all strategies together follow; memory grows with
-# them.
+# The maximum number of sequences that all strategies together follow, without spares,
+# and of those that one of them finds with spares; memory grows with them.
 MOST_CANDIDATES = 200
 # The number of replies that a beam finds which begin with the subject's name.
 NAMED_CANDIDATES = 2
@@ -96,7 +96,8 @@ class Strategy:
         """
         The same search for more replies, so that ``number`` of them are distinct.
 
-        :param most: the greatest number, such as the size of the vocabulary.
+        :param most: the greatest number, such as the size of the vocabulary; never more
+            than a given width of the beam, or :data:`MOST_CANDIDATES`.
         :param times: a factor for the number of replies.
         """
         if self.number == 1:

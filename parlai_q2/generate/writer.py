@@ -160,7 +160,7 @@ class Writer:
     def _group(
         self, contexts: Sequence[Context], examples: Sequence[int], strategy: Strategy
     ) -> list[list[int]]:
-        """Group examples that share a call; in a beam, they have the same length."""
+        """Group examples that share a call: of one length, but for padded samples."""
         size = 1 if self.has_map and not strategy.is_sampling else MAX_CONTEXTS
         groups: dict[int, list[list[int]]] = {}
         for example in examples:
@@ -294,7 +294,7 @@ class Writer:
             length = max(len(hypothesis.tokens) + hypothesis.ended, 1)
             logprob = hypothesis.score
             if strategy.name == SearchMethod.BEAM or start:
-                # CTranslate2 divided it by the length of the continuation alone.
+                # CTranslate2 divided it by the length, a decoder's without the start.
                 searched = length
                 if start and self.is_decoder:
                     searched -= len(start.tokens)
