@@ -24,6 +24,7 @@ from parlai_q2.scorers import backends
 from parlai_q2.text.addresses import has_only_other_kinds
 from parlai_q2.text.day_answers import fits_day
 from parlai_q2.text.long_turns import shorten_turn
+from parlai_q2.text.opposites import speaks_of_opposite
 from parlai_q2.text.prepare import prepare_passage
 from parlai_q2.text.questions import (
     asks_how_or_why,
@@ -96,7 +97,8 @@ class TurnReader:
     # These make relevance the probability that a reply answers (Platt 1999).
     CALIBRATION_SLOPE, CALIBRATION_INTERCEPT = 1.6, 2.17
     # The share of relevance and right answer that is left if a turn asks for an e-mail
-    # address and the reply has a telephone number, or for another day's hours.
+    # address and the reply has a telephone number, or for check-in and it speaks of
+    # check-out, or for another day's hours.
     OTHER_THING = 0.3
     # The least probability of a right answer for hours that a schedule has.
     SCHEDULED = 0.9
@@ -194,8 +196,12 @@ class TurnReader:
 
     def _fitting_share(self, turn: Turn, reply: str) -> float:
         """The share of its relevance that is left to a reply about another thing."""
-        is_other = has_only_other_kinds(turn.text, reply)
-        return self.OTHER_THING if is_other or _fits_day(turn, reply) is False else 1.0
+        is_other = (
+            has_only_other_kinds(turn.text, reply)
+            or speaks_of_opposite(turn.text, reply)
+            or _fits_day(turn, reply) is False
+        )
+        return self.OTHER_THING if is_other else 1.0
 
     def _relevance(
         self, reply: str, model_logit: float, answer: KnownAnswer | None

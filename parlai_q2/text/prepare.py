@@ -40,6 +40,8 @@ _TAGS = 'a|b|i|u|em|strong|code|span|font|small|mark|sub|div|p|ul|ol|li|br|h[1-6
 _LINE_TAGS = ('p', 'li', 'br', 'div', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6')
 _ORDINALS = ('first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh')
 
+# A terminal's code for a colour or the like.
+_COLOUR = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]')
 _SUPERSCRIPT = re.compile(r'<sup>(\d{1,3})</sup>', re.I)
 _TAG = re.compile(rf'</?({_TAGS})\b[^<>\n]{{0,300}}>', re.I)
 # A line break inside a sentence: the next line, or one of those after it, goes on in
@@ -233,6 +235,8 @@ def _add_days(prepared: PreparedText, plain: PreparedText) -> PreparedText:
 def _write_plainly(text: str) -> PreparedText:
     """A text with characters as they are usual, and without tags."""
     prepared = PreparedText(text, text, range(len(text)))
+    if '\x1b' in text:
+        prepared = prepared.replace(_COLOUR, lambda m: '')
     if not text.isascii():
         prepared = prepared.replace(_NOT_ASCII, lambda m: _plain_character(m[0]))
     if '-' in prepared.text:

@@ -292,6 +292,14 @@ def test_another_kind_of_address_answers_less():
         assert call <= TurnReader.OTHER_THING < min(mail, to_call, all_given)
 
 
+def test_check_out_is_no_answer_to_a_question_for_check_in():
+    turn = Turn('Check-in is from 3 pm. Check-out is by 11 am.', ['When is check-in?'])
+    reader = TurnReader()
+    for read in (reader.read_relevance, reader.read_right_answers):
+        wrong, right = read([(turn, 'Check-out is by 11 am.'), (turn, 'From 3 pm.')])
+        assert wrong <= TurnReader.OTHER_THING < right
+
+
 def test_the_hours_of_the_day_that_is_asked_for_are_the_right_answer():
     turns = ['Are you open on Sunday?', 'No.', 'And on Saturday?']
     turn = Turn('Open Mon-Fri 9-19 and Sat 10-16. Closed on Sundays.', turns)

@@ -32,6 +32,7 @@ BEES = 'Bees make honey. Bees live in hives.'
         ('## Answer\n\nBees make honey. Bees live in hives.', BEES),
         ('Here it is:\n\n* **Bees make honey.**\n* **Bees live in hives.**', BEES),
         ('See [our page](/faq).', 'See our page.'),
+        ('It is \x1b[1;31mred\x1b[0m.', 'It is red.'),
         ('It was 1. Then 5. First, it rained.', 'It was 1. Then 5. First, it rained.'),
         ('', ''),
         ('## 1. Opened in 1903', 'Opened in 1903'),
