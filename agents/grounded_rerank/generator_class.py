@@ -85,7 +85,9 @@ def _strategies(text: str) -> str:
     try:
         return ','.join(map(str, strategies.parse_strategies(text)))
     except ConfigError as e:
-        raise argparse.ArgumentTypeError(str(e)) from e
+        # argparse names the option and ends the sentence.
+        problem = str(e).removeprefix(f'{strategies.OPTION}: ').rstrip('.')
+        raise argparse.ArgumentTypeError(problem) from e
 
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'

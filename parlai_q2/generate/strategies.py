@@ -133,14 +133,14 @@ def parse_strategies(text: str) -> list[Strategy]:
     strategies = [_parse(part) for part in split_names(text)]
     names = [strategy.name for strategy in strategies]
     if not names:
-        raise ConfigError(f'{OPTION} is empty. The default: {DEFAULT_STRATEGIES}.')
+        raise ConfigError(f'{OPTION}: it is empty. The default: {DEFAULT_STRATEGIES}.')
     if len(set(names)) < len(names):
         raise ConfigError(
-            f'{OPTION} {text}: a strategy appears twice; add up its numbers.'
+            f'{OPTION}: a strategy appears twice in {text!r}; add up its numbers.'
         )
     if sum(strategy.width for strategy in strategies) > MOST_CANDIDATES:
         raise ConfigError(
-            f'{OPTION} {text} follows more than {MOST_CANDIDATES} replies at a time. '
+            f'{OPTION}: {text!r} follows more than {MOST_CANDIDATES} replies at once. '
             'Ask for fewer candidates, or narrower beams.'
         )
     return strategies

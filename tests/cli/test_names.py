@@ -92,3 +92,13 @@ def test_a_misspelt_option_of_parlais_commands_is_answered_with_the_nearest():
         run(words)
     with pytest.raises(ConfigError, match="invalid int value: 'x'"):
         run([*words[:3], '-bs', 'x'])
+
+
+@pytest.mark.parametrize('text, problem', [('', 'it is empty'), ('beam:0', "'beam:0'")])
+def test_a_problem_with_candidate_strategies_names_the_option_once(text, problem):
+    with pytest.raises(ConfigError) as error:
+        run(['interactive', '--candidate-strategies', text])
+    message = str(error.value)
+    assert message.startswith(f'Argument --candidate-strategies: {problem}')
+    assert message.count('--candidate-strategies') == 1
+    assert '..' not in message
