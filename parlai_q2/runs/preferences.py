@@ -4,14 +4,16 @@ that TRL's DPO trainer reads: ``prompt``, ``chosen`` and ``rejected``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from parlai_q2.claims import Kind, Label
-from parlai_q2.errors import InputError, RecordError
+from parlai_q2.errors import InputError
+from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.files import Location, shards_in
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import knowledge_of, read_history, read_lines
+from parlai_q2.io.read import Record, knowledge_of, parse_lines, read_history
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.turns import joined, passages_of
 
@@ -50,10 +52,14 @@ def pair_record(
     Make the pair of a turn, as TRL reads it, with both scores.
 
     :param fields: a turn with ``rerank`` and ``knowledge``, and perhaps ``history``.
-    :raises InputError: when these are missing, or not as ``rerank`` writes them.
+    :return: None if no two of its candidates make a pair.
+    :raises InputError: when these are missing, or not as ``rerank`` writes them; or for
+        a turn that could not be ranked.
     """
     rows = fields.get('rerank')
     try:
+        if fields.get('kind') == Kind.ERROR:
+            raise InputError(str(fields['error']))
         pair = None
         if rows and not _is_withheld(rows, fields):
             pair = choose_pair(rows, margin)
@@ -87,21 +93,16 @@ def _is_withheld(rows: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -
     return reply.strip() != str(rows[0]['text']).strip()
 
 
-def ranked_turns(path: Location) -> Iterator[tuple[dict[str, Any], RecordError | None]]:
+def read_pairs(path: Location, prompt: Prompt, margin: float) -> Iterator[Record]:
     """
     Yield the turns of a file that ``rerank`` wrote, or of the reranking agent's log
-    (``--world-logs``), each with its line's problem, if any; or those of a folder of
-    such files, with its manifest.
+    (``--world-logs``), each parsed to its pair (:func:`pair_record`); or those of a
+    folder of such files, with its manifest.
     """
     if path.is_dir():
         for shard in shards_in(path):
-            yield from ranked_turns(shard)
+            yield from read_pairs(shard, prompt, margin)
         return
     format = Format.PARQUET if is_parquet(path) else Format.JSONL
-    for line in read_lines(path, format):
-        if line.problem is not None:
-            yield {}, RecordError(path.name, line.number, line.problem)
-        elif line.value.get('kind') == Kind.ERROR:
-            yield {}, RecordError(path.name, line.number, str(line.value['error']))
-        else:
-            yield line.value, None
+    parse = partial(pair_record, prompt=prompt, margin=margin)
+    yield from parse_lines(path, format, NO_NAMES, (), parse)

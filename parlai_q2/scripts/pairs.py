@@ -10,7 +10,7 @@ from parlai_q2.io.write import AGAIN, as_write_error, whole_file, writable
 from parlai_q2.json_values import write_json
 from parlai_q2.models.prompts import REPLY, Prompt
 from parlai_q2.options import OptionParser, Options, line_ends
-from parlai_q2.runs.preferences import DEFAULT_MARGIN, pair_record, ranked_turns
+from parlai_q2.runs.preferences import DEFAULT_MARGIN, read_pairs
 
 
 def add_options(parser: OptionParser) -> None:
@@ -43,27 +43,22 @@ def run(opt: Options) -> dict[str, int]:
     if not 0 < margin <= 1:
         raise ConfigError(f'--margin is {margin}; it must be in (0, 1].')
     prompt = Prompt(line_ends(opt['prompt_template']))
-    pairs, judged, turns = 0, 0, 0
+    pairs, turns = 0, 0
     problems = log.Problems('No pair')
     with (
         as_write_error(outfile, AGAIN),
         whole_file(outfile) as unfinished,
         open(unfinished, 'w', encoding='utf-8') as stream,
     ):
-        for fields, error in ranked_turns(infile):
-            try:
-                if error is not None:
-                    raise error
-                turns += 1
-                pair = pair_record(fields, prompt, margin)
-            except InputError as e:
-                problems.add(e)
+        for record in read_pairs(infile, prompt, margin):
+            if record.error is not None:
+                problems.add(record.error)
                 continue
-            judged += 1
-            if pair is not None:
+            turns += 1
+            if record.parsed is not None:
                 pairs += 1
-                stream.write(write_json(pair) + '\n')
-        if not judged:
+                stream.write(write_json(record.parsed) + '\n')
+        if not turns:
             raise InputError(f'{infile} has no ranked turns. Run: parlai_q2 rerank')
     log.info(f'Wrote {outfile}: {pairs} pairs from {turns} turns.')
     return {'turns': turns, 'pairs': pairs, 'bad': problems.count}

@@ -124,6 +124,23 @@ def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
     assert not (tmp_path / 'out.jsonl').exists()
 
 
+@pytest.mark.parametrize(
+    'bad, says',
+    [
+        ({'knowledge': KNOWLEDGE}, 'has no ranked candidates'),
+        ({'kind': 'error'}, 'has no ranked candidates'),
+        ({'kind': 'error', 'error': 'no text.'}, 'no text'),
+    ],
+)
+def test_a_bad_record_is_counted_and_named_with_its_line(tmp_path, caplog, bad, says):
+    good = {'knowledge': KNOWLEDGE, 'rerank': rows('Three legs.', 'Bees have eyes.')}
+    ranked = write_lines(tmp_path / 'in.jsonl', good, bad)
+    out = str(tmp_path / 'out.jsonl')
+    counts = run_command('pairs', infile=str(ranked), outfile=out)
+    assert counts == {'turns': 1, 'pairs': 1, 'bad': 1}
+    assert f'No pair: in.jsonl, line 2: {says}' in caplog.text
+
+
 @pytest.mark.parametrize('margin', [0.0, 1.5, -1.0])
 def test_a_margin_is_a_difference_of_scores(tmp_path, margin):
     log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWLEDGE})
