@@ -8,7 +8,7 @@ A model trained on these examples needs one search for what took ten and a score
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice, tee
+from itertools import islice, tee
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
@@ -97,17 +97,21 @@ def judge_replies(
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
-    """Judge a model's replies, as :func:`reply_record` returned them, one by one."""
+    """
+    Judge a model's replies, as :func:`reply_record` returned them. Each becomes an
+    episode of its own, since people's replies are its history.
+    """
     paired = (
-        zip(references(episode, of_episode, source), of_episode, strict=True)
+        (references(episode, of_episode, source), of_episode)
         for episode, of_episode in zip(episodes, records, strict=True)
     )
-    replied, same_replied = tee(chain.from_iterable(paired))
-    judged = judge_episodes(([message] for message, _ in replied), scorer, policy)
-    for (turn,), (_, record) in zip(judged, same_replied, strict=True):
-        if record['abstained']:
-            turn = replace(turn, decision=Decision(False, FilterReason.ABSTAINED))
-        yield [turn]
+    replied, same_replied = tee(paired)
+    judged = judge_episodes((messages for messages, _ in replied), scorer, policy)
+    for turns, (_, of_episode) in zip(judged, same_replied, strict=True):
+        for turn, record in zip(turns, of_episode, strict=True):
+            if record['abstained']:
+                turn = replace(turn, decision=Decision(False, FilterReason.ABSTAINED))
+            yield [turn]
 
 
 def references(

@@ -43,8 +43,8 @@ from parlai_q2.parlai.task_episodes import (
     digest,
     tasks_from_opt,
 )
+from parlai_q2.runs.rerank_job import sign_choice
 from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
-from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
 # ParlAI's options for places and batch sizes, which do not change replies. After a
@@ -161,15 +161,13 @@ def read_replies(path: Path) -> Iterator[list[JsonObject]]:
 def describe_run(opt: Opt) -> JsonObject:
     """
     Describe everything that decides replies: the options, the files that they name, and
-    the scoring.
+    the choice.
     """
     options = {k: v for k, v in opt.items() if k not in after_the_replies()}
-    scorer = reranker_from_opt(opt).chooser
-    recipe = {**scorer.signature.settings, 'threshold': None, 'version': __version__}
     run = {
         'options': options,
         'files': {k: state for k, v in options.items() if (state := file_state(v))},
-        'chosen_by': [scorer.name, recipe],
+        'chosen_by': str(sign_choice(reranker_from_opt(opt), '')),
     }
     plain_run: JsonObject = json.loads(json.dumps(run, default=str))
     return plain_run

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.filtering.judge import FilterReason, Policy
+from parlai_q2.filtering.judge import FilterReason, Policy, Unit
 from parlai_q2.parlai.distillation import judge_replies, references, reply_record
 from parlai_q2.scripts import distill
 from tests.agents.rerank_toys import MADE, TASK, TOY, trained_generator
@@ -39,6 +39,23 @@ def test_an_abstention_is_no_reference():
     replies = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
     (turn,), *_ = judge_replies([EPISODE], [replies], WordScorer(), Policy())
     assert turn.decision == (False, FilterReason.ABSTAINED)
+
+
+def test_episodes_are_dropped_with_all_their_replies():
+    episodes = [EPISODE[:2], EPISODE[:2], EPISODE[:2]]
+    replies = [
+        [record('a b'), record('c d')],
+        [record('a b'), record('x y')],
+        [record("I'm not sure", chosen='a b'), record('c d')],
+    ]
+    policy = Policy(unit=Unit.EPISODES)
+    judged = list(judge_replies(episodes, replies, WordScorer(), policy))
+    assert [len(episode) for episode in judged] == [1] * 6
+    assert [turn.decision.reason for (turn,) in judged] == [
+        *[FilterReason.GROUNDED] * 2,
+        *[FilterReason.EPISODE, FilterReason.NOT_GROUNDED],
+        *[FilterReason.ABSTAINED, FilterReason.EPISODE],
+    ]
 
 
 def test_a_q2_task_leaves_the_default_measure():
@@ -99,6 +116,12 @@ def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
     assert distill.describe_run(opt) != first
     second = distill.describe_run(opt)
     assert distill.describe_run({**opt, 'choose': 'consistency'}) != second
+    # Relevance, which counts in the choice, has models of the preset, too.
+    first, second = (
+        distill.describe_run({'choose': 'precision', 'preset': preset})
+        for preset in ('mini', 'base')
+    )
+    assert first != second
 
 
 def test_a_run_that_was_stopped_goes_on(best, monkeypatch):
