@@ -80,10 +80,11 @@ def mean_interval(
     return interval
 
 
-def share_interval(count: int, total: int) -> Interval:
+def share_interval(count: int, total: int, size: float | None = None) -> Interval:
     """
     A share with its 95 % interval (Wilson 1927), within [0, 1].
 
+    :param size: how many independent responses tell as much; by default ``total``.
     :raises ValueError: if ``total`` is 0.
 
     >>> print(share_interval(8, 10))
@@ -91,12 +92,48 @@ def share_interval(count: int, total: int) -> Interval:
     """
     if not total:
         raise ValueError('There is no share of nothing.')
-    share, squared = count / total, Z * Z
-    middle = (share + squared / (2 * total)) / (1 + squared / total)
-    spread = share * (1 - share) / total + squared / (4 * total * total)
-    half = Z * math.sqrt(spread) / (1 + squared / total)
+    share, squared, size = count / total, Z * Z, size or total
+    middle = (share + squared / (2 * size)) / (1 + squared / size)
+    spread = share * (1 - share) / size + squared / (4 * size * size)
+    half = Z * math.sqrt(spread) / (1 + squared / size)
     low, high = min(middle - half, share), max(middle + half, share)
     return Interval(share, max(0.0, low), min(1.0, high))
+
+
+def grouped_share(
+    hits: 'Sequence[int] | np.ndarray', groups: 'Sequence[int] | np.ndarray'
+) -> Interval:
+    """
+    The share of hits among at least one response, with its 95 % interval. Responses in
+    one group are correlated, so Wilson's formula gets the size of the sample divided by
+    the design effect (Kish 1965; Korn and Graubard 1998): by how much the variance of
+    the share is larger when whole groups are drawn. At a share of 0 or 1, which has no
+    variance, the size is the number of groups.
+
+    :param groups: the number of each response's group. One group for all counts each
+        response on its own.
+
+    >>> print(grouped_share([True] * 8 + [False] * 2, range(10)))
+    0.800 [0.490, 0.943]
+    >>> print(grouped_share([True] * 8 + [False] * 2, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]))
+    0.800 [0.355, 0.967]
+    """
+    import numpy as np
+
+    _, of_each = np.unique(np.asarray(groups), return_inverse=True)
+    sizes = np.bincount(of_each)
+    counts = np.bincount(of_each, np.asarray(hits, float))
+    count, total, size = round(counts.sum()), len(of_each), len(sizes)
+    if size == 1 or size == total:
+        return share_interval(count, total)
+    if not 0 < count < total:
+        return share_interval(count, total, size)
+    share = count / total
+    # The variances of the share when responses, and when groups are drawn.
+    alone = share * (1 - share) / (total - 1)
+    excess = ((counts - share * sizes) ** 2).sum() / total**2
+    grouped = excess * size / (size - 1)
+    return share_interval(count, total, total * alone / max(alone, grouped))
 
 
 def intervals(

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Comparison, Label
-from parlai_q2.intervals import Interval, intervals, share_interval
+from parlai_q2.intervals import Interval, grouped_share, intervals
 from parlai_q2.json_values import JsonMapping, is_number
 from parlai_q2.report.entries import Entry, first_and_chosen, join_pieces
 from parlai_q2.rerank.choice import MIN_RELEVANCE
@@ -62,15 +62,15 @@ class Group:
 
 
 def measure_group(name: str, entries: Sequence[Entry]) -> Group:
-    labels = [entry['label'] for entry in entries]
-    verifiable = sum(label in VERDICTS for label in labels)
+    judged = [entry for entry in entries if entry['label'] in VERDICTS]
     rate = None
-    if verifiable:
-        rate = share_interval(labels.count(Label.CONSISTENT), verifiable)
+    if judged:
+        is_consistent = [entry['label'] == Label.CONSISTENT for entry in judged]
+        rate = grouped_share(is_consistent, [*map(hash, _passages(judged))])
     return Group(
         name=name,
         count=len(entries),
-        verifiable=verifiable,
+        verifiable=len(judged),
         score=fmean(entry['score'] for entry in entries),
         rate=rate,
         agreement=measure_agreement(entries),
@@ -107,11 +107,15 @@ def measure_agreement(entries: Sequence[Entry]) -> Agreement | None:
         accuracy = weights @ is_equal / weights.sum(axis=1)
         return np.stack([accuracy, sweep.areas(weights)[0]], axis=1)
 
-    passages = [passage_key(join_pieces(entry['knowledge'])) for entry in judged]
-    accuracy, auc = intervals(statistic, len(judged), groups=passages)
+    accuracy, auc = intervals(statistic, len(judged), groups=_passages(judged))
     assert accuracy is not None
     left_out = sum(map(bool, findings)) - len(judged)
     return Agreement(len(judged), left_out, accuracy, auc)
+
+
+def _passages(entries: Sequence[Entry]) -> list[str]:
+    """A key of each response's knowledge."""
+    return [passage_key(join_pieces(entry['knowledge'])) for entry in entries]
 
 
 BINS = 10

@@ -1,11 +1,12 @@
 """The job that scores records in a process."""
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from parlai_q2.claims import Kind, Label
-from parlai_q2.intervals import Interval, share_interval
+from parlai_q2.intervals import Interval, grouped_share
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import Record, read_records
@@ -14,6 +15,7 @@ from parlai_q2.output_records import error_line, score_line
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
+from parlai_q2.text.normalize import passage_key
 
 # The kinds of columns in Parquet.
 COLUMNS = {
@@ -42,6 +44,9 @@ class ScoreTally(Tally):
             Label.GENERIC: 0,
         }
         self.total = 0.0
+        # Of each verifiable record, whether it is consistent, and the hash of its
+        # knowledge: nine bytes.
+        self._consistent, self._knowledge = array('B'), array('q')
         # The number of unverifiable records in a language that is not read.
         self.foreign = 0
 
@@ -49,21 +54,25 @@ class ScoreTally(Tally):
         label = str(line['label'])
         self.labels[label] = self.labels.get(label, 0) + 1
         self.total += float(line['score'])
+        if label in (Label.CONSISTENT, Label.INCONSISTENT):
+            self._consistent.append(label == Label.CONSISTENT)
+            self._knowledge.append(hash(passage_key(str(line['knowledge']))))
         self.foreign += LANGUAGE in (line.get('parts') or ())
 
     @property
     def verifiable(self) -> int:
         """The number of records that are consistent or inconsistent."""
-        return self.labels[Label.CONSISTENT] + self.labels[Label.INCONSISTENT]
+        return len(self._consistent)
 
     @property
     def rate(self) -> Interval | None:
         """
-        The share of consistent records among the verifiable ones; None without any.
+        The share of consistent records among the verifiable ones; None without any. Its
+        interval counts records with the same knowledge as correlated.
         """
         if not self.verifiable:
             return None
-        return share_interval(self.labels[Label.CONSISTENT], self.verifiable)
+        return grouped_share(self._consistent, self._knowledge)
 
     def summary(self) -> JsonObject:
         rare = {LANGUAGE: self.foreign, 'nulled': self.nulled}

@@ -11,7 +11,7 @@ from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.set_figures import all_figures
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.figures.curves import bins, calibration_error
-from parlai_q2.intervals import share_interval
+from parlai_q2.intervals import grouped_share, share_interval
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 RESPONSES = [
@@ -91,6 +91,26 @@ def test_shares_have_wilsons_interval(right, count):
 
     low, high = binomtest(right, count).proportion_ci(method='wilson')
     assert share_interval(right, count)[1:] == pytest.approx((low, high), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    'hits, groups, size',
+    [
+        # Alone: 0.8 * 0.2 / 9 = 0.01778. In pairs: the squares of 4 times 0.4 and of
+        # -1.6 add up to 3.2; times 5 / 4, by 10 squared: 0.04.
+        ('1111111100', '0011223344', 10 * 0.01778 / 0.04),
+        # Groups that differ less than chance tell no more than single responses.
+        ('1010101010', '0011223344', 10),
+        ('1111111100', '0123456789', 10),
+        ('1111111100', '0000000000', 10),
+        # Without variance, each group counts once.
+        ('1111111111', '0011223344', 5),
+    ],
+)
+def test_a_share_of_responses_in_groups(hits, groups, size):
+    found = grouped_share([*map(int, hits)], [*map(int, groups)])
+    expected = share_interval(hits.count('1'), len(hits), size)
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_reliability_diagram_by_hand():

@@ -4,9 +4,10 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.intervals import share_interval
 from parlai_q2.report.entries import person_label, read_entry
 from parlai_q2.report.overview import Overview, break_down, measure_group
-from tests.files import page_data, write_lines
+from tests.files import page_data, read_lines, write_lines
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
 YES, NOT, G, N = 'consistent', 'inconsistent', 'generic', 'not_verifiable'
@@ -106,6 +107,21 @@ def test_chosen_replies_that_answer_are_counted():
             row['relevance'] = relevance if row.get('chosen') else 0.0
     overview = make_overview(*records, reranked())
     assert (overview.answers, overview.relevances) == (2, [0.9, 0.5, 0.2])
+
+
+def test_the_rates_interval_counts_responses_to_one_passage_as_alike(tmp_path):
+    passages = ['a b c.', 'A b c', 'd e f.', 'd e f!', 'g h i.', 'G h i']
+    replies = ['a b c.', 'c b a.', 'd e f.', 'e d f.', 'x y z.', 'x z y.']
+    rows = [{'knowledge': k, 'response': r} for k, r in zip(passages, replies)]
+    infile = write_lines(tmp_path / 'in.jsonl', *rows)
+    files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
+    rate = run_command('score', *files, '--measure', 'precision')['rate']
+    # By passage, the counts are 2/3, 2/3 and -4/3 above their share, whose squares add
+    # up to 8/3; times 3/2, by 6 squared: 1/9. Alone: 2/9 by 5.
+    expected = share_interval(4, 6, 6 * (2 / 45) / (1 / 9))
+    assert rate == pytest.approx(expected._asdict())
+    entries = [read_entry(record) for record in read_lines(tmp_path / 'out.jsonl')]
+    assert measure_group('all', entries).rate == pytest.approx(expected)
 
 
 def test_score_then_report_shows_agreement(tmp_path):
