@@ -157,18 +157,17 @@ def _format_passages(passages: Sequence[Passage]) -> str:
 
 def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
     chosen, lines = ranking.chosen, [f'Chosen for: {ranking.reason}.']
+    if reply != chosen.text:
+        return f'Said instead: {reply}\nThe best candidate was withheld: /candidates'
     if chosen.displayed_score is None:
         return lines[0]
-    if reply != chosen.text:
-        lines.append(f'Said instead: {reply}')
     if chosen.penalty:
         guards = [(name, find_guard(name)) for name in chosen.guards]
         messages = [guard.message if guard else name for name, guard in guards]
         lines.append(
             f'Counted as {chosen.guarded_score:.2f}: it is {" and ".join(messages)}.'
         )
-    if reply == chosen.text:
-        lines += [f'From: {source}' for source in list_sources(ranking)]
+    lines += [f'From: {source}' for source in list_sources(ranking)]
     evidence = render_score(
         chosen.displayed_score,
         chosen.text,

@@ -109,7 +109,10 @@ def test_why_shows_the_evidence_for_what_was_said(say):
 
 
 def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(say):
-    assert 'Said instead: No idea.' in say('/why', said(text='No idea.'))
+    # There is no score: that of the withheld candidate is not the reply's.
+    assert say('/why', said(text='No idea.')) == (
+        'Said instead: No idea.\nThe best candidate was withheld: /candidates'
+    )
     assert 'WITHHELD' in say('/candidates', said(text='No idea.'))
     generic = said(turn='it is so', candidates=['it is so'])
     assert 'Counted as 0.50: it is chit-chat that states nothing.' in say(
