@@ -5,6 +5,7 @@ this machine, where a stopped run resumes, and stored when complete.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -92,6 +93,9 @@ class Outputs:
             url = self.url_of(pair.outfile)
             if url and Remote(url).resolve() == pair.infile.resolve():
                 raise InputError(f'{pair.infile} is also an input. {ANOTHER}')
+        if self.is_folder and self.summary:
+            writable(self.summary, *(pair.infile for pair in self.files))
+            check_manifest(self.summary)
 
     def skip_finished(
         self, signature: str, format: str | None, names: Mapping[str, str]
@@ -250,6 +254,18 @@ def check_regular(infile: Location) -> None:
         f'{infile} is not a regular file, and a run that was stopped has to read it '
         'again. Save its contents to a file, or give the standard input: --infile -'
     )
+
+
+def check_manifest(path: Path) -> None:
+    """Check that a file which a manifest would replace is a manifest, too."""
+    if not path.exists():
+        return
+    try:
+        is_ours = 'shards' in json.loads(path.read_text(encoding='utf-8'))
+    except (OSError, ValueError, TypeError):
+        is_ours = False
+    if not is_ours:
+        raise InputError(f'{path} is not the manifest of a run. {ANOTHER}')
 
 
 def output_name(name: str, ending: str | None = None) -> str:

@@ -63,6 +63,18 @@ def test_a_second_run_does_only_what_is_missing_or_has_changed(shards, tmp_path)
     assert json.loads((out / 'manifest.json').read_text())['records'] == 9
 
 
+@pytest.mark.parametrize(
+    'pattern, problem', [('*.json', 'is also an input'), ('*.csv', 'not the manifest')]
+)
+def test_a_manifest_of_another_program_stays(tmp_path, pattern, problem):
+    theirs = write_lines(tmp_path / 'manifest.json', {'knowledge': K, 'response': K})
+    (tmp_path / 'a.csv').write_text('knowledge,response\nK,K\n')
+    before = theirs.read_bytes()
+    with pytest.raises(InputError, match=problem):
+        score(tmp_path / pattern, tmp_path)
+    assert theirs.read_bytes() == before
+
+
 def test_other_fields_are_scored_anew(tmp_path):
     row = {'knowledge': 'Ants.', 'context': 'Bees.', 'response': 'Ants.'}
     (tmp_path / 'in').mkdir()
